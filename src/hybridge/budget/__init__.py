@@ -1,0 +1,1 @@
+"""Money: reserved before, settled after."""

@@ -1,0 +1,54 @@
+"""The models elsewhere."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field
+
+from hybridge.core.config import Section
+
+
+class PriceConfig(Section):
+    """A price of your own, USD per million tokens."""
+
+    input_usd: Decimal = Field(ge=0)
+    output_usd: Decimal = Field(ge=0)
+    cached_usd: Decimal | None = Field(default=None, ge=0)
+
+
+class TimeoutsConfig(Section):
+    """How long an upstream may take, in seconds."""
+
+    connect_s: float = Field(default=5.0, gt=0)
+    first_byte_s: float = Field(default=60.0, gt=0)
+    between_chunks_s: float = Field(default=60.0, gt=0)
+    total_s: float = Field(default=600.0, gt=0)
+
+
+class CloudBackendConfig(Section):
+    """One row of `cloud.backends`."""
+
+    name: str = Field(min_length=1)
+    provider: str = "openai"
+    """A row of the provider table (`cloud/providers.py`)."""
+    model: str = Field(min_length=1)
+    base_url: str | None = None
+    """None: the provider's own."""
+    api_key_env: str | None = None
+    """Environment variable that holds the key. None: the provider's usual one; a missing usual one means no key."""
+    price: Literal["auto"] | PriceConfig = "auto"
+    """`auto` looks the model up in the maintained price table."""
+    context_tokens: int | None = Field(default=None, ge=1)
+    features: list[str] | None = None
+    """What it can do beyond chat. None: everything; the upstream refuses what it cannot."""
+    proxy: str | None = None
+    """An HTTP proxy for this backend. None: the system's, never for loopback."""
+    timeouts: TimeoutsConfig = TimeoutsConfig()
+
+
+class CloudConfig(Section):
+    """Section `cloud`."""
+
+    backends: tuple[CloudBackendConfig, ...] = ()

@@ -1,0 +1,138 @@
+"""Every error that this package raises on purpose.
+
+HybridgeError
+├── ConfigError             the operator's files or environment; names file, line, key, way out
+├── RequestError            the caller's fault: malformed or impossible request
+│   ├── Unauthorized        no key, or an unknown one
+│   ├── UnknownModel        no backend of that name
+│   └── Unsupported         no backend can do what was asked (feature, context length)
+├── PrivacyNoLocalPath      may not leave the device, and nothing on the device can do it
+├── NotServed               nobody could answer now; worth trying again after `retry_after_s`
+├── BudgetExhausted         a named cloud model, and no money left
+├── BackendError            one backend failed one call; `fault` says how
+└── ModelError              weights that cannot be found, fetched, verified or loaded
+
+HTTP status codes for these live in `server/errors.py` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+
+class HybridgeError(Exception):
+    """Root of the tree."""
+
+
+class ConfigError(HybridgeError):
+    """Configuration that cannot be used. The message is complete: file, line, key, way out."""
+
+
+class RequestError(HybridgeError):
+    """A request that cannot be served as it is, whoever serves it."""
+
+    def __init__(self, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        """The field at fault, in the caller's own vocabulary."""
+        self.code = code
+        """A stable word for programs."""
+
+
+class Unauthorized(RequestError):
+    """No API key, or one that is not known."""
+
+
+class UnknownModel(RequestError):
+    """The named model is not configured."""
+
+
+class Unsupported(RequestError):
+    """No configured backend can do what the request needs."""
+
+
+class PrivacyNoLocalPath(HybridgeError):
+    """The request may not leave this device, and nothing here can serve it (R32)."""
+
+
+class NotServed(HybridgeError):
+    """Every attempt failed or was unavailable."""
+
+    def __init__(self, message: str, *, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class BudgetExhausted(HybridgeError):
+    """The caller named a paid backend and its budget is spent."""
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        """Seconds until the budget's period begins anew."""
+
+
+class Fault(StrEnum):
+    """How a backend failed, classified once by the adapter, from structure and not from prose."""
+
+    CALLER = "caller"
+    """The backend refused the request itself (400, 404, 413, 422)."""
+    CONTEXT = "context"
+    """The prompt does not fit the backend's context."""
+    CREDENTIALS = "credentials"
+    """The gateway's own key was refused (401, 402, 403)."""
+    BUSY = "busy"
+    """Rate limit, full queue, no free slot (429, 503 with `Retry-After`)."""
+    SERVER = "server"
+    """The backend broke (5xx)."""
+    NETWORK = "network"
+    """It could not be reached, or hung up."""
+    TIMEOUT = "timeout"
+    """It was too slow for its own limits or the request's deadline."""
+    PROTOCOL = "protocol"
+    """It said something that is not an answer, or a stream ended without its end."""
+    REFUSED = "refused"
+    """Not asked at all: the breaker was open, or the request's clearance forbids it."""
+
+    @property
+    def is_callers(self) -> bool:
+        """The same request would fail anywhere, so no other backend is tried."""
+        return self is Fault.CALLER
+
+    @property
+    def counts_for_breaker(self) -> bool:
+        """Whether it says something about the backend's health (R43)."""
+        return self not in (Fault.CALLER, Fault.CONTEXT, Fault.REFUSED)
+
+
+class BackendError(HybridgeError):
+    """One backend failed one call."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        backend: str,
+        fault: Fault,
+        status: int | None = None,
+        body: Mapping[str, Any] | None = None,
+        retry_after_s: float | None = None,
+        upstream_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.backend = backend
+        self.fault = fault
+        self.status = status
+        """The upstream's HTTP status, where there was one."""
+        self.body = body
+        """The upstream's error object (the inner one, with `message` and `type`), where there was one."""
+        self.retry_after_s = retry_after_s
+        self.upstream_id = upstream_id
+        """The upstream's request id, for its support."""
+
+
+class ModelError(HybridgeError):
+    """A local model that cannot be found, fetched, verified or loaded. The message names the way out."""

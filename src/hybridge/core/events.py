@@ -1,0 +1,132 @@
+"""What happened, for those who watch. Nobody who watches can delay or fail a reply."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from hybridge.core.errors import Fault
+from hybridge.core.plan import Plan, Route, Score
+from hybridge.core.request import Tier
+from hybridge.core.response import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One request is over, well or not."""
+
+    request_id: str
+    at: datetime
+    tenant: str
+    session: str | None
+    plan: Plan | None
+    """None when it failed before there was one."""
+    route: Route | None
+    """How it was served in the end; None when it was not."""
+    tier: Tier | None
+    backend: str | None
+    model: str | None
+    confidence: float | None
+    degraded: bool
+    stream: bool
+    overhead_ms: float
+    """Time spent in this house before the first backend was asked."""
+    first_event_ms: float | None
+    """From arrival to the first event of the answer."""
+    latency_ms: float
+    """From arrival to the last event."""
+    usage: Usage | None
+    cost_usd: Decimal | None
+    """None: unknown."""
+    saved_usd: Decimal | None
+    """What the cloud's preferred backend would have cost for the same tokens, less the cost."""
+    error: str | None = None
+    """Name of the error's class, when it failed. `cancelled` when the client hung up."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFailed:
+    """One backend failed one call; another may still have served the request."""
+
+    request_id: str
+    backend: str
+    tier: Tier
+    fault: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A shadow comparison (R4). Digests are SHA-256 of the normalised answers, never the text."""
+
+    request_id: str
+    at: datetime
+    task: str
+    score: Score | None
+    propensity: float
+    edge_backend: str
+    cloud_backend: str
+    edge_version: str
+    scorer_version: str
+    edge_digest: str
+    cloud_digest: str
+    similarity: float | None
+    """0-1; None where the method gives none."""
+    agreed: bool
+    method: str
+    """`exact`, `number`, `label`, `json`, `tool_call` or `similarity`."""
+    edge_confidence: float | None
+    edge_ms: float
+    cloud_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowDropped:
+    """Shadow work that was over its bounds, or failed."""
+
+    request_id: str
+    reason: str
+    """`queue_full`, `budget`, `edge_failed`, `cloud_failed` or `closing`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerMoved:
+    """A backend's breaker changed its state: `closed`, `open` or `half_open`."""
+
+    backend: str
+    old: str
+    new: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLoaded:
+    """A local model is ready."""
+
+    backend: str
+    seconds: float
+
+
+GatewayEvent = Served | AttemptFailed | Compared | ShadowDropped | BreakerMoved | ModelLoaded
+Subscriber = Callable[[GatewayEvent], None]
+
+_log = logging.getLogger("hybridge.events")
+
+
+class Events:
+    """Hands each event to every subscriber, at once and in order; one that raises is only logged."""
+
+    def __init__(self, *subscribers: Subscriber) -> None:
+        self._subscribers = list(subscribers)
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        self._subscribers.append(subscriber)
+
+    def emit(self, event: GatewayEvent) -> None:
+        for subscriber in self._subscribers:
+            try:
+                subscriber(event)
+            except Exception:
+                _log.exception("a subscriber failed on %s", type(event).__name__)

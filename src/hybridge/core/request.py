@@ -1,0 +1,111 @@
+"""What a caller asks for, in the words of this house."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Tier(StrEnum):
+    """Where a backend belongs."""
+
+    EDGE = "edge"
+    CLOUD = "cloud"
+
+
+class Clearance(StrEnum):
+    """How far a request may travel (R32). Every backend call checks it."""
+
+    ANYWHERE = "anywhere"
+    DEVICE_ONLY = "device_only"
+
+
+class Feature(StrEnum):
+    """What a request needs from a backend beyond plain chat (R7, R70)."""
+
+    TOOLS = "tools"
+    JSON = "json"
+    """`response_format` of type `json_object`."""
+    JSON_SCHEMA = "json_schema"
+    IMAGES = "images"
+    AUDIO = "audio"
+    FILES = "files"
+    LOGPROBS = "logprobs"
+    CHOICES = "choices"
+    """More than one choice (`n`)."""
+    REASONING = "reasoning"
+    """`reasoning_effort` above `none`/`minimal`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation, as far as routing and privacy read it."""
+
+    role: str
+    """`system`, `developer`, `user`, `assistant` or `tool`."""
+    text: str = ""
+    """Its text parts, joined by line breaks."""
+    images: int = 0
+    """How many pictures it holds."""
+    tool_calls: int = 0
+    """How many tool calls it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the caller asked of the router in headers (R7). A wish tightens, it never loosens."""
+
+    tier: Tier | None = None
+    """`x-hybridge-route`; None is `auto`."""
+    max_latency_s: float | None = None
+    """`x-hybridge-max-latency-ms`, in seconds."""
+    private: bool = False
+    """`x-hybridge-privacy: high`."""
+
+
+AUTO = "auto"
+"""The model name that leaves the choice to the router."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One chat request.
+
+    `server` reads the wire into the typed fields, which is all that routing, privacy and learning
+    look at. `body` is the same request in the chat-completions vocabulary, which every engine and
+    cloud here speaks: adapters send it on unchanged except for the model's name.
+    """
+
+    id: str
+    """Unique; returned as `x-hybridge-request-id`."""
+    model: str
+    """`auto`, or the name of a backend or of its model (then the route is `direct`)."""
+    messages: tuple[Message, ...]
+    body: Mapping[str, Any] = field(repr=False)
+    """The request's JSON object as received. Never changed in place."""
+    stream: bool = False
+    include_usage: bool = False
+    """`stream_options.include_usage`."""
+    max_tokens: int | None = None
+    """`max_completion_tokens`, else `max_tokens`."""
+    features: frozenset[Feature] = frozenset()
+    tenant: str = "anonymous"
+    """Name of the API key."""
+    session: str | None = None
+    """The session's key, scoped to the tenant; None when there is nothing to bind to."""
+    wish: Wish = Wish()
+    clearance: Clearance = Clearance.ANYWHERE
+    received_s: float = 0.0
+    """When the request had been read, on the clock's monotonic scale."""
+
+    @property
+    def last_user_text(self) -> str:
+        """The text of the last user turn, however long."""
+        return next((m.text for m in reversed(self.messages) if m.role == "user"), "")
+
+    @property
+    def text(self) -> str:
+        """All text of all turns, joined by line breaks."""
+        return "\n".join(m.text for m in self.messages if m.text)

@@ -1,0 +1,1 @@
+"""Local models: which there are and where they lie."""

@@ -1,0 +1,1 @@
+"""Deciding where a request runs."""

@@ -1,0 +1,54 @@
+"""The operator's side of routing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from hybridge.core.config import Section
+from hybridge.core.plan import Thresholds
+
+
+class RoutingConfig(Section):
+    """Section `routing`."""
+
+    edge_max: int = Field(default=4, ge=0, le=10)
+    """Scores up to this one go to the edge."""
+    cloud_min: int = Field(default=7, ge=1, le=11)
+    """Scores from this one on go to the cloud; between the two both run (shadow)."""
+    confidence_min: float = Field(default=0.7, ge=0.0, le=1.0)
+    """An edge answer below this confidence is not returned but escalated."""
+    confidence_unknown: Literal["accept", "escalate"] = "accept"
+    """What to do with an edge answer that nothing can be said about."""
+    session_window: int = Field(default=3, ge=1, le=100)
+    """How many of a session's last scores are averaged."""
+    session_ttl_s: float = Field(default=1800.0, gt=0)
+    """Seconds after which a silent session is forgotten."""
+    hedge_after_ms: float | None = Field(default=None, gt=0)
+    """In the shadow band: return a confident edge answer when the cloud has not begun by then."""
+    hedge_confidence: float = Field(default=0.9, ge=0.0, le=1.0)
+    """The confidence that such an edge answer needs."""
+    hold_tokens: int = Field(default=24, ge=1, le=512)
+    """Tokens of a streamed edge answer held back until its confidence is decided."""
+    score_timeout_ms: float = Field(default=25.0, gt=0)
+    """The scorer's deadline; later than that, the text features decide alone."""
+    rules: Path | None = None
+    """A `routing_rules.json` of your own; None: the shipped rules."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.edge_max >= self.cloud_min:
+            raise ValueError(
+                f"edge_max ({self.edge_max}) must be below cloud_min ({self.cloud_min}): "
+                "a score can go to one side only"
+            )
+        return self
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The boundaries as routing uses them."""
+        shipped = Thresholds()
+        same = (self.edge_max, self.cloud_min) == (shipped.edge_max, shipped.cloud_min)
+        return shipped if same else Thresholds(self.edge_max, self.cloud_min, "configured")

@@ -1,0 +1,38 @@
+"""How this gateway listens."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from pydantic import Field
+
+from hybridge.core.config import Section
+
+
+class ApiKeyConfig(Section):
+    """One row of `server.api_keys`."""
+
+    name: str = Field(min_length=1)
+    """The tenant's name in records and budgets."""
+    key_env: str = Field(min_length=1)
+    """Environment variable that holds the key."""
+    daily_usd: Decimal | None = Field(default=None, ge=0)
+    """This key's own share of money per day."""
+
+
+class ServerConfig(Section):
+    """Section `server`."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8686, ge=0, le=65535)
+    """0: any free port, printed at start."""
+    api_keys: tuple[ApiKeyConfig, ...] = ()
+    """Without one, only loopback addresses can be listened on."""
+    admin_key_env: str | None = None
+    """Environment variable that holds the key of `/admin`."""
+    max_body_mb: float = Field(default=16.0, gt=0)
+    """A larger request is refused with 413."""
+    grace_s: float = Field(default=30.0, ge=0)
+    """How long running answers may take to finish at shutdown."""
+    report_in_body: bool = True
+    """Whether answers carry the top-level `hybridge` object; headers always do."""
