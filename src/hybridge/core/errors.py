@@ -61,9 +61,13 @@ class PrivacyNoLocalPath(HybridgeError):
 class NotServed(HybridgeError):
     """Every attempt failed or was unavailable."""
 
-    def __init__(self, message: str, *, retry_after_s: float = 1.0) -> None:
+    def __init__(
+        self, message: str, *, retry_after_s: float = 1.0, code: str = "unavailable"
+    ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.code = code
+        """A stable word for programs: `unavailable` or `privacy_local_unavailable`."""
 
 
 class BudgetExhausted(HybridgeError):

@@ -10,7 +10,7 @@ from hybridge.core.config import Section
 class ExecutionConfig(Section):
     """Section `execution`."""
 
-    deadline_s: float = Field(default=120.0, gt=0)
+    deadline_s: float = Field(default=300.0, gt=0)
     """One deadline for a whole request, all its attempts together."""
     breaker_failures: int = Field(default=3, ge=1)
     """Failures in a row that open a backend's breaker."""

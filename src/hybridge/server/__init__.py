@@ -1,1 +1,1 @@
-"""The HTTP surface."""
+"""The HTTP face: the only place that knows OpenAI's shapes and HTTP's status codes."""

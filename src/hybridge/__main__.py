@@ -1,0 +1,5 @@
+"""`python -m hybridge`."""
+
+from hybridge.cli import main
+
+main()

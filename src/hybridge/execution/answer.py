@@ -1,0 +1,154 @@
+"""One backend's answer under way: what is held back, and what still comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+
+from hybridge.core.backend import BackendSpec, Call
+from hybridge.core.clock import Clock
+from hybridge.core.errors import BackendError, Fault
+from hybridge.core.plan import Attempt
+from hybridge.core.request import Tier
+from hybridge.core.response import Completion, Event, Token, Usage
+from hybridge.execution.breaker import Permit
+
+
+class Answer:
+    """Reads a backend's events one by one, remembers what was said, and tells the breaker.
+
+    Events that were read ahead are held and come first when the answer is iterated. Iterating and
+    `fetch` raise `BackendError` when the backend fails; `aclose` stops the work behind it at once.
+    """
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        spec: BackendSpec,
+        source: AsyncGenerator[Event, None],
+        call: Call,
+        permit: Permit,
+        clock: Clock,
+        appraise: Callable[[Answer], float | None],
+    ) -> None:
+        self.attempt = attempt
+        self.spec = spec
+        self.confidence: float | None = None
+        """As judged when it was last appraised; None while nothing is known."""
+        self.finish_reason: str | None = None
+        self.usage: Usage | None = None
+        self.model = spec.model
+        """The model's name as the backend gives it."""
+        self.first_event_s: float | None = None
+        """Seconds from asking to the first event."""
+        self.tokens: list[Token] = []
+        self.seen: list[Event] = []
+        """The edge's events, which may be given again; a cloud's are not kept."""
+        self.elapsed_ms = 0.0
+        """From asking to the latest event."""
+        self.over = False
+        """Whether the last event has been read."""
+        self._texts: list[str] = []
+        self._held: deque[Event] = deque()
+        self._source = source
+        self._call = call
+        self._permit = permit
+        self._clock = clock
+        self._appraise = appraise
+        self._asked_s = clock.monotonic()
+
+    @property
+    def text(self) -> str:
+        """What choice 0 said so far."""
+        return "".join(self._texts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether it came to its own end, so that nothing is missing from it."""
+        return self.over and self.finish_reason is not None
+
+    def appraise(self) -> float | None:
+        """Judges what was said so far; done once more by itself when the answer is over."""
+        self.confidence = self._appraise(self)
+        return self.confidence
+
+    async def hold(self, *, within_s: float | None = None) -> Event | None:
+        """Reads one event ahead and holds it back; None when there is none left."""
+        event = await self._fetch(within_s)
+        if event is not None:
+            self._held.append(event)
+        return event
+
+    def __aiter__(self) -> Answer:
+        return self
+
+    async def __anext__(self) -> Event:
+        if self._held:
+            return self._held.popleft()
+        event = await self._fetch(None)
+        if event is None:
+            raise StopAsyncIteration
+        return event
+
+    async def aclose(self) -> None:
+        """Stops the backend. Safe to call at any time and more than once."""
+        if not self.over:
+            self.over = True
+            self._permit.abandon()
+        with suppress(BackendError):
+            await self._source.aclose()
+
+    async def _fetch(self, within_s: float | None) -> Event | None:
+        if self.over:
+            return None
+        limit_s = self._call.deadline.remaining_s
+        try:
+            async with asyncio.timeout(limit_s if within_s is None else min(within_s, limit_s)):
+                event = await anext(self._source, None)
+        except TimeoutError as late:
+            error = self._timed_out()
+            self._failed(error)
+            raise error from late
+        except BackendError as error:
+            self._failed(error)
+            raise
+        if event is None:
+            self._ended()
+        else:
+            self._note(event)
+        return event
+
+    def _note(self, event: Event) -> None:
+        elapsed_s = self._clock.monotonic() - self._asked_s
+        self.elapsed_ms = 1000 * elapsed_s
+        if self.first_event_s is None:
+            self.first_event_s = elapsed_s
+        if self.spec.tier is Tier.EDGE:
+            self.seen.append(event)
+        if event.text:
+            self._texts.append(event.text)
+        if event.tokens:
+            self.tokens.extend(event.tokens)
+        self.finish_reason = event.finish_reason or self.finish_reason
+        self.usage = event.usage or self.usage
+        self.model = event.model or self.model
+        if isinstance(event, Completion):
+            self._ended()
+
+    def _ended(self) -> None:
+        if not self.over:
+            self.over = True
+            self._permit.succeeded(self.first_event_s or 0.0)
+            self.appraise()
+
+    def _failed(self, error: BackendError) -> None:
+        self.over = True
+        self._permit.failed(error.fault, error.retry_after_s)
+
+    def _timed_out(self) -> BackendError:
+        what = "did not begin to answer" if self.first_event_s is None else "stopped answering"
+        return BackendError(
+            f"{self.spec.name} {what} in time", backend=self.spec.name, fault=Fault.TIMEOUT
+        )

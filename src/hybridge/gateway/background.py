@@ -1,0 +1,140 @@
+"""Shadow comparisons: asking the other tier beside the one that serves, for the record (R4)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from hybridge.core.backend import Backend, Call
+from hybridge.core.clock import Clock, Deadline
+from hybridge.core.errors import BackendError
+from hybridge.core.events import Compared, Events, ShadowDropped
+from hybridge.core.plan import Plan
+from hybridge.core.request import Request, Tier
+from hybridge.execution.confidence import Judge, Wanted
+from hybridge.gateway.shadowing import Shadowing, Side, whole
+from hybridge.learning.agreement import agree, normalise
+from hybridge.learning.shadow import Shadow
+from hybridge.routing.facts import Facts
+
+Similarity = Callable[[str, str], Awaitable[float | None]]
+"""How alike two texts mean, 0-1; None when it cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a comparison is about."""
+
+    request: Request
+    facts: Facts
+    plan: Plan
+
+
+class Background:
+    """Starts comparisons within the bounds of `learning.shadow.Shadow` and reports the results."""
+
+    def __init__(
+        self,
+        shadow: Shadow,
+        judge: Judge,
+        similarity: Similarity,
+        *,
+        timeout_s: float,
+        similarity_min: float,
+        events: Events,
+        clock: Clock,
+    ) -> None:
+        self._shadow = shadow
+        self._judge = judge
+        self._similarity = similarity
+        self._timeout_s = timeout_s
+        self._similarity_min = similarity_min
+        self._events = events
+        self._clock = clock
+
+    def start(self, backend: Backend, subject: Subject) -> Shadowing | None:
+        """Asks `backend` beside the request; None when that is over the bounds (and counted)."""
+        shadowing = Shadowing(backend)
+
+        async def job() -> None:
+            await self._compare(shadowing, subject)
+
+        started = self._shadow.submit(subject.request.id, job, on_drop=shadowing.cancel)
+        return shadowing if started else None
+
+    async def _compare(self, shadowing: Shadowing, subject: Subject) -> None:
+        if shadowing.asked.cancelled():
+            return self._drop(subject, "cloud_failed")
+        try:
+            asked = await self._ask(shadowing, subject)
+        except BackendError as error:
+            if not shadowing.asked.done():
+                shadowing.asked.set_exception(error)
+                shadowing.asked.exception()  # marked as seen: perhaps nobody waits for it
+            return self._drop(subject, f"{shadowing.backend.spec.tier.value}_failed")
+        served = await shadowing.other()
+        if served is None or served.tier is asked.tier:
+            return self._drop(subject, "cloud_failed")
+        await self._report(subject, asked, served)
+
+    async def _ask(self, shadowing: Shadowing, subject: Subject) -> Side:
+        started_s = self._clock.monotonic()
+        deadline = Deadline.after(self._timeout_s, self._clock)
+        completion = await shadowing.ask(
+            Call(whole(subject.request), deadline, want_logprobs=True)
+        )
+        shadowing.confidence = self._judge.confidence(
+            completion.tokens,
+            completion.text,
+            finish_reason=completion.finish_reason,
+            wanted=Wanted.of(subject.request),
+            score=subject.plan.score,
+        )
+        if not shadowing.asked.done():
+            shadowing.asked.set_result(completion)
+        spec = shadowing.backend.spec
+        took_ms = 1000 * (self._clock.monotonic() - started_s)
+        return Side(
+            spec.name, spec.tier, spec.version, completion.text, shadowing.confidence, took_ms
+        )
+
+    async def _report(self, subject: Subject, asked: Side, served: Side) -> None:
+        edge, cloud = (asked, served) if asked.tier is Tier.EDGE else (served, asked)
+        similarity = await self._similarity(edge.text, cloud.text)
+        found = agree(
+            edge.text,
+            cloud.text,
+            Wanted.of(subject.request),
+            similarity,
+            similarity_min=self._similarity_min,
+        )
+        plan = subject.plan
+        self._events.emit(
+            Compared(
+                request_id=subject.request.id,
+                at=self._clock.now(),
+                task=subject.facts.task,
+                score=plan.score,
+                propensity=plan.propensity,
+                edge_backend=edge.backend,
+                cloud_backend=cloud.backend,
+                edge_version=edge.version,
+                scorer_version=plan.score.version if plan.score else "",
+                edge_digest=_digest(edge.text),
+                cloud_digest=_digest(cloud.text),
+                similarity=found.similarity,
+                agreed=found.agreed,
+                method=found.method,
+                edge_confidence=edge.confidence,
+                edge_ms=edge.ms,
+                cloud_ms=cloud.ms,
+            )
+        )
+
+    def _drop(self, subject: Subject, reason: str) -> None:
+        self._events.emit(ShadowDropped(subject.request.id, reason))
+
+
+def _digest(text: str) -> str:
+    return sha256(normalise(text).encode()).hexdigest()

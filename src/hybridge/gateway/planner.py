@@ -1,0 +1,73 @@
+"""The fourth step: from a request to a decision."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from hybridge.core.plan import Plan, Score, Thresholds
+from hybridge.core.request import AUTO, Clearance, Request
+from hybridge.routing.facts import Facts
+from hybridge.routing.router import Candidate, plan
+from hybridge.routing.rules import Rules, Verdict
+from hybridge.routing.scorer import Scorer
+from hybridge.routing.session import Sessions
+
+_log = logging.getLogger("hybridge.planner")
+
+
+class Planner:
+    """Gathers what a decision needs; the decision itself is `routing.router.plan`, pure."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        scorer: Scorer,
+        sessions: Sessions,
+        thresholds: Thresholds,
+        *,
+        fallbacks: Mapping[str, Sequence[str]],
+        shadow_rate: float,
+        draw: Callable[[], float],
+    ) -> None:
+        self._rules = rules
+        self._scorer = scorer
+        self._thresholds = thresholds
+        self._fallbacks = fallbacks
+        self._shadow_rate = shadow_rate
+        self._draw = draw
+        self.sessions = sessions
+
+    async def plan(
+        self, request: Request, facts: Facts, candidates: Sequence[Candidate]
+    ) -> Plan:
+        """What to do about a request. Raises what `routing.router.plan` raises."""
+        verdict, score = await self._judge(request, facts)
+        return plan(
+            request,
+            facts,
+            verdict=verdict,
+            score=score,
+            session=self.sessions.view(request.session),
+            thresholds=self._thresholds,
+            candidates=candidates,
+            fallbacks=self._fallbacks,
+            shadow_draw=self._draw() if self._shadow_rate else 1.0,
+            shadow_rate=self._shadow_rate,
+        )
+
+    async def score(self, facts: Facts) -> Score | None:
+        """The score of a request; None when the scorer fails, which never fails the request."""
+        try:
+            return await self._scorer.score(facts)
+        except Exception:  # whatever a scorer does, the request goes on without it
+            _log.exception("the scorer failed; the policy's default applies")
+            return None
+
+    async def _judge(self, request: Request, facts: Facts) -> tuple[Verdict | None, Score | None]:
+        if request.model != AUTO or request.clearance is Clearance.DEVICE_ONLY:
+            return None, None  # already settled: by the caller, or by privacy
+        verdict = self._rules.match(facts)
+        if verdict is not None and verdict.tier is not None:
+            return verdict, None
+        return verdict, await self.score(facts)

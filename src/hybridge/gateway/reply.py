@@ -1,0 +1,91 @@
+"""What a server gets from the gateway: events to pass on, and the account of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+
+from hybridge.budget.prices import cost
+from hybridge.core.backend import FREE, BackendSpec
+from hybridge.core.plan import Plan, Route
+from hybridge.core.report import Report
+from hybridge.core.request import Tier
+from hybridge.core.response import Event, Usage
+from hybridge.execution.outcome import Outcome
+from hybridge.gateway.trip import Trip
+from hybridge.routing.facts import estimate_tokens
+
+
+class Reply:
+    """One answer under way. `events` raises `BackendError` where the answer breaks off."""
+
+    def __init__(
+        self, trip: Trip, plan: Plan, outcome: Outcome, baseline: BackendSpec | None
+    ) -> None:
+        self._trip = trip
+        self._plan = plan
+        self._baseline = baseline
+        self.outcome = outcome
+
+    @property
+    def events(self) -> AsyncIterator[Event]:
+        """The answer's events, held ones first."""
+        return self.outcome.answer
+
+    @property
+    def route(self) -> Route:
+        return self.outcome.route
+
+    @property
+    def degraded(self) -> bool:
+        """Whether the edge answers in the cloud's place."""
+        return self.outcome.degraded or self.outcome.route is Route.EDGE_DEGRADED
+
+    async def aclose(self) -> None:
+        """Stops the backend, if it is still at work."""
+        await self.outcome.answer.aclose()
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens so far: the backend's own count, else an estimate."""
+        answer = self.outcome.answer
+        if answer.usage is not None:
+            return answer.usage
+        written = estimate_tokens(answer.text)
+        return Usage(self._trip.facts.prompt_tokens, written, estimated=True)
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """USD; None when the backend's price is unknown."""
+        if self.outcome.route is Route.CACHE:
+            return Decimal(0)
+        spec = self.outcome.answer.spec
+        price = FREE if spec.price is None and spec.tier is Tier.EDGE else spec.price
+        return None if price is None else cost(price, self.usage)
+
+    @property
+    def saved_usd(self) -> Decimal | None:
+        """What the baseline cloud would have cost for these tokens, less the cost; None: unknown."""
+        if self._baseline is None or self._baseline.price is None or self.cost_usd is None:
+            return None
+        return max(Decimal(0), cost(self._baseline.price, self.usage) - self.cost_usd)
+
+    def report(self) -> Report:
+        """The `hybridge` object as of now; final once the events are over."""
+        plan, outcome, answer = self._plan, self.outcome, self.outcome.answer
+        return Report(
+            request_id=self._trip.request.id,
+            route=outcome.route,
+            tier=answer.spec.tier.value,
+            model=answer.model,
+            score=None if plan.score is None else round(plan.score.value, 2),
+            confidence=None if answer.confidence is None else round(answer.confidence, 3),
+            reasons=(*self._trip.screen_reasons, *plan.reasons, *outcome.reasons),
+            dropped=plan.dropped,
+            degraded=self.degraded,
+            notice=outcome.notice,
+            thresholds=plan.thresholds,
+            overhead_ms=self._trip.overhead_ms,
+            cost_usd=self.cost_usd,
+            saved_usd=self.saved_usd,
+        )

@@ -1,0 +1,103 @@
+"""The last step: what stays of a request once it is over."""
+
+from __future__ import annotations
+
+import logging
+
+from hybridge.core.clock import Clock
+from hybridge.core.events import Events, Served
+from hybridge.core.plan import Plan, Route
+from hybridge.core.request import Tier
+from hybridge.execution.latency import Latencies
+from hybridge.execution.outcome import Outcome
+from hybridge.gateway.recall import Recall
+from hybridge.gateway.shadowing import Side
+from hybridge.gateway.trip import Trip
+from hybridge.routing.session import Sessions
+
+_log = logging.getLogger("hybridge.settle")
+
+_EDGE_BY_INTENT = (Route.EDGE_RULE, Route.EDGE_CLASSIFIED, Route.CLOUD_FALLBACK)
+_CLOUD_BY_INTENT = (Route.CLOUD_CLASSIFIED, Route.CLOUD_ESCALATED, Route.EDGE_DEGRADED)
+
+
+class Settlement:
+    """Binds the session, keeps the answer, notes the latency and tells those who watch.
+
+    Whatever goes wrong here is logged; the reply is already with the caller.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        latencies: Latencies,
+        recall: Recall | None,
+        events: Events,
+        clock: Clock,
+    ) -> None:
+        self._sessions = sessions
+        self._latencies = latencies
+        self._recall = recall
+        self._events = events
+        self._clock = clock
+
+    def settle(self, trip: Trip) -> None:
+        """Called once for every request, served or not."""
+        try:
+            if trip.reply is not None and trip.plan is not None:
+                self._keep(trip, trip.plan, trip.reply.outcome)
+            self._events.emit(self._served(trip))
+        except Exception:
+            _log.exception("settling request %s failed", trip.request.id)
+
+    def _keep(self, trip: Trip, plan: Plan, outcome: Outcome) -> None:
+        answer = outcome.answer
+        if outcome.route is not Route.CACHE and answer.first_event_s is not None:
+            self._latencies.note(answer.spec.name, answer.first_event_s)
+        tier = intended_tier(outcome.route)
+        if tier is not None and answer.complete:
+            self._sessions.bind(trip.request.session, plan.score and plan.score.value, tier)
+        if self._recall is not None:
+            self._recall.keep(trip, outcome)
+        if trip.shadowing is not None:
+            trip.shadowing.served(self._side(outcome) if answer.complete else None)
+
+    def _side(self, outcome: Outcome) -> Side:
+        answer = outcome.answer
+        spec = answer.spec
+        return Side(
+            spec.name, spec.tier, spec.version, answer.text, answer.confidence, answer.elapsed_ms
+        )
+
+    def _served(self, trip: Trip) -> Served:
+        reply, request = trip.reply, trip.request
+        answer = reply.outcome.answer if reply else None
+        first_s = answer.first_event_s if answer else None
+        return Served(
+            request_id=request.id,
+            at=self._clock.now(),
+            tenant=request.tenant,
+            session=request.session,
+            plan=trip.plan,
+            route=reply.route if reply else None,
+            tier=answer.spec.tier if answer else None,
+            backend=answer.spec.name if answer else None,
+            model=answer.model if answer else None,
+            confidence=answer.confidence if answer else None,
+            degraded=reply.degraded if reply else False,
+            stream=request.stream,
+            overhead_ms=trip.overhead_ms,
+            first_event_ms=None if first_s is None else trip.overhead_ms + 1000 * first_s,
+            latency_ms=1000 * (self._clock.monotonic() - request.received_s),
+            usage=reply.usage if reply else None,
+            cost_usd=reply.cost_usd if reply else None,
+            saved_usd=reply.saved_usd if reply else None,
+            error=trip.error,
+        )
+
+
+def intended_tier(route: Route) -> Tier | None:
+    """The tier a session leans to after this route: failover and cache do not move it (R6)."""
+    if route in _EDGE_BY_INTENT:
+        return Tier.EDGE
+    return Tier.CLOUD if route in _CLOUD_BY_INTENT else None

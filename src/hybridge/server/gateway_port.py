@@ -1,0 +1,47 @@
+"""What this package needs of a gateway; `hybridge.gateway.gateway.Gateway` has it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from hybridge.core.backend import BackendSpec
+from hybridge.core.report import Report
+from hybridge.core.request import Request
+from hybridge.core.response import Event, Usage
+from hybridge.gateway.status import Status
+
+
+class Reply(Protocol):
+    """One answer under way."""
+
+    @property
+    def events(self) -> AsyncIterator[Event]:
+        """Raises `HybridgeError` where the answer breaks off."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens so far, estimated where the backend does not count."""
+        ...
+
+    def report(self) -> Report:
+        """The account as of now; final once the events are over."""
+        ...
+
+
+class GatewayPort(Protocol):
+    """Serves requests and tells about itself."""
+
+    def serve(self, request: Request) -> AbstractAsyncContextManager[Reply]:
+        """Entered once an answer has begun; raises `HybridgeError` where none could."""
+        ...
+
+    async def explain(self, request: Request) -> Report:
+        """What would be done with the request."""
+        ...
+
+    def status(self) -> Status: ...
+
+    def models(self) -> tuple[BackendSpec, ...]: ...

@@ -1,0 +1,67 @@
+"""The line to a caller while its request is worked on: it can go dead, or be cut by us."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from starlette.types import Receive
+
+from hybridge.server.exchange import Gone
+
+WATCH_AFTER_S = 0.1
+"""Requests done sooner are not watched: the watcher would cost more than it could save."""
+
+
+class Line:
+    """Around the work on one request. Ends the work when the caller hangs up or `cut` is called.
+
+    The work's task is cancelled, so that whatever it holds is given back at once; leaving the block
+    turns that cancellation into `Gone`, or into the reason given to `cut`.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._why: Exception | None = None
+        self._watcher: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a line is held by a task")
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._timer = asyncio.get_running_loop().call_later(WATCH_AFTER_S, self._begin)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()
+        if self._why is None:
+            return
+        still_ours = self._task.uncancel() <= self._cancelling
+        if still_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
+            raise self._why from error
+
+    def cut(self, why: Exception) -> None:
+        """Ends the work; the block then raises `why`."""
+        if self._why is None:
+            self._why = why
+            self._task.cancel()
+
+    def _begin(self) -> None:
+        self._watcher = asyncio.get_running_loop().create_task(self._watch())
+
+    async def _watch(self) -> None:
+        with suppress(asyncio.CancelledError):
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+            self.cut(Gone())
