@@ -13,3 +13,4 @@ class CacheConfig(Section):
     ttl_s: float = Field(default=300.0, ge=0)
     """Seconds an edge answer may be given again. 0: never."""
     max_entries: int = Field(default=1000, ge=1)
+    """How many answers are kept; the oldest make room."""

@@ -21,28 +21,26 @@ def list_models(config: Config = None, as_json: Json = False) -> None:
     from hybridge.modelstore.catalogue import CATALOGUE
 
     store = wiring.model_store(settings_of(config))
-    rows = [
-        {
-            "name": model.name,
-            "languages": list(model.languages),
-            "size_bytes": model.size_bytes,
-            "licence": model.licence,
-            "path": str(path) if (path := store.path(model.name)) else None,
-        }
-        for model in CATALOGUE.values()
-    ]
     if as_json:
         import msgspec
 
+        rows = [
+            {
+                "name": model.name,
+                "languages": model.languages,
+                "size_bytes": model.size_bytes,
+                "licence": model.licence,
+                "path": str(path) if (path := store.path(model.name)) else None,
+            }
+            for model in CATALOGUE.values()
+        ]
         typer.echo(msgspec.json.encode(rows).decode())
         return
     table = Table("name", "languages", "size", "licence", "here")
-    for row in rows:
-        size = f"{row['size_bytes'] / 1e6:.0f} MB"
-        table.add_row(
-            str(row["name"]), ", ".join(row["languages"]), size, str(row["licence"]),
-            str(row["path"] or "no"),
-        )
+    for model in CATALOGUE.values():
+        size = f"{model.size_bytes / 1e6:.0f} MB"
+        here = str(store.path(model.name) or "no")
+        table.add_row(model.name, ", ".join(model.languages), size, model.licence, here)
     Console().print(table)
 
 

@@ -14,26 +14,35 @@ class PriceConfig(Section):
     """A price of your own, USD per million tokens."""
 
     input_usd: Decimal = Field(ge=0)
+    """For what is sent."""
     output_usd: Decimal = Field(ge=0)
+    """For what comes back."""
     cached_usd: Decimal | None = Field(default=None, ge=0)
+    """For the part of the prompt that the provider had cached. None: as `input_usd`."""
 
 
 class TimeoutsConfig(Section):
     """How long an upstream may take, in seconds."""
 
     connect_s: float = Field(default=5.0, gt=0)
+    """Until the connection stands."""
     first_byte_s: float = Field(default=60.0, gt=0)
+    """From then until the answer begins."""
     between_chunks_s: float = Field(default=60.0, gt=0)
+    """Between two pieces of a stream."""
     total_s: float = Field(default=600.0, gt=0)
+    """For the whole answer."""
 
 
 class CloudBackendConfig(Section):
     """One row of `cloud.backends`."""
 
     name: str = Field(min_length=1)
+    """Unique over both tiers; callers may ask for it by this name."""
     provider: str = "openai"
     """A row of the provider table (`cloud/providers.py`)."""
     model: str = Field(min_length=1)
+    """The model's name as the provider knows it."""
     base_url: str | None = None
     """None: the provider's own."""
     api_key_env: str | None = None
@@ -41,14 +50,17 @@ class CloudBackendConfig(Section):
     price: Literal["auto"] | PriceConfig = "auto"
     """`auto` looks the model up in the maintained price table."""
     context_tokens: int | None = Field(default=None, ge=1)
+    """Prompt and answer together. None: unknown, and never a reason to pass it over."""
     features: list[str] | None = None
     """What it can do beyond chat. None: everything; the upstream refuses what it cannot."""
     proxy: str | None = None
     """An HTTP proxy for this backend. None: the system's, never for loopback."""
     timeouts: TimeoutsConfig = TimeoutsConfig()
+    """How long it may take."""
 
 
 class CloudConfig(Section):
     """Section `cloud`."""
 
     backends: tuple[CloudBackendConfig, ...] = ()
+    """Models elsewhere. Without one, everything is answered by the edge."""

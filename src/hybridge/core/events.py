@@ -102,6 +102,15 @@ class BreakerMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class HealthMoved:
+    """A backend became unavailable after failed health probes, or is well again (R42)."""
+
+    backend: str
+    available: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelLoaded:
     """A local model is ready."""
 
@@ -109,7 +118,9 @@ class ModelLoaded:
     seconds: float
 
 
-GatewayEvent = Served | AttemptFailed | Compared | ShadowDropped | BreakerMoved | ModelLoaded
+GatewayEvent = (
+    Served | AttemptFailed | Compared | ShadowDropped | BreakerMoved | HealthMoved | ModelLoaded
+)
 Subscriber = Callable[[GatewayEvent], None]
 
 _log = logging.getLogger("hybridge.events")

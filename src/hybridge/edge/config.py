@@ -14,6 +14,7 @@ class EdgeBackendConfig(Section):
     """One row of `edge.backends`."""
 
     name: str = Field(min_length=1)
+    """Unique over both tiers; callers may ask for it by this name."""
     engine: Literal["llamacpp", "openai"] = "llamacpp"
     """`llamacpp` runs a GGUF model in this process, `openai` asks a local server."""
     model: str = Field(min_length=1)
@@ -52,6 +53,7 @@ class EdgeConfig(Section):
     backends: tuple[EdgeBackendConfig, ...] = (
         EdgeBackendConfig(name="local", engine="llamacpp", model="qwen2.5-0.5b"),
     )
+    """Models of this device. By default one, `local`."""
 
 
 class ModelsConfig(Section):

@@ -13,7 +13,7 @@ from hybridge.core.errors import BackendError, Fault
 from hybridge.core.plan import Attempt
 from hybridge.core.request import Tier
 from hybridge.core.response import Completion, Event, Token, Usage
-from hybridge.execution.breaker import Permit
+from hybridge.execution.permit import Permit
 
 
 class Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from hybridge.execution.outcome import Outcome
 
@@ -31,7 +32,8 @@ async def hedged(
 
 async def _first(cloud: asyncio.Future[Outcome], edge: asyncio.Future[Outcome | None]) -> Outcome:
     try:
-        await asyncio.wait({cloud, edge}, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[Any]] = {cloud, edge}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not cloud.done() and edge.exception() is None and (taken := edge.result()) is not None:
             return taken
         return await cloud

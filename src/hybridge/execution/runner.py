@@ -15,8 +15,9 @@ from hybridge.core.request import Request, Tier
 from hybridge.core.response import Chunk
 from hybridge.execution.answer import Answer
 from hybridge.execution.breaker import Breaker
-from hybridge.execution.confidence import Judge, Wanted
+from hybridge.execution.confidence import Judge
 from hybridge.execution.outcome import Outcome, degraded, doubted, reached
+from hybridge.execution.wanted import Wanted
 
 FIRST_EVENT_SHARE = 0.5
 """Of the time left, what one attempt may take to begin while others still wait behind it."""
@@ -118,21 +119,25 @@ class Runner:
     async def _hold(self, answer: Answer, walk: Walk) -> None:
         """Holds the answer back until its confidence is decided, so that nothing is taken back."""
         wanted = Wanted.of(walk.request)
-        while not answer.over:
-            settled = self._judge.settled(
-                answer.tokens, answer.text, hold_tokens=self._hold_tokens, wanted=wanted,
-                bound=self._confidence_min, score=walk.plan.score,
-            )
-            if settled is not None or answer.finish_reason is not None:
+        while not answer.over and answer.finish_reason is None:
+            if self._judge.settled(
+                answer.tokens,
+                answer.text,
+                hold_tokens=self._hold_tokens,
+                wanted=wanted,
+                bound=self._confidence_min,
+            ):
                 break
-            if await answer.hold() is None:
-                break
+            await answer.hold()
         answer.appraise()
 
     def _confidence(self, walk: Walk, answer: Answer) -> float | None:
         return self._judge.confidence(
-            answer.tokens, answer.text, finish_reason=answer.finish_reason,
-            wanted=Wanted.of(walk.request), score=walk.plan.score,
+            answer.tokens,
+            answer.text,
+            finish_reason=answer.finish_reason,
+            wanted=Wanted.of(walk.request),
+            score=walk.plan.score,
         )
 
     def _in_doubt(self, answer: Answer) -> bool:

@@ -12,9 +12,11 @@ from hybridge.core.errors import BackendError
 from hybridge.core.events import Compared, Events, ShadowDropped
 from hybridge.core.plan import Plan
 from hybridge.core.request import Request, Tier
-from hybridge.execution.confidence import Judge, Wanted
+from hybridge.execution.confidence import Judge
+from hybridge.execution.wanted import Wanted
 from hybridge.gateway.shadowing import Shadowing, Side, whole
-from hybridge.learning.agreement import agree, normalise
+from hybridge.learning.agreement import agree
+from hybridge.learning.normalise import normalise
 from hybridge.learning.shadow import Shadow
 from hybridge.routing.facts import Facts
 
@@ -105,7 +107,7 @@ class Background:
         found = agree(
             edge.text,
             cloud.text,
-            Wanted.of(subject.request),
+            Wanted.of(subject.request).form,
             similarity,
             similarity_min=self._similarity_min,
         )

@@ -10,7 +10,7 @@ from hybridge.core.plan import Attempt, Plan, Route, Thresholds
 from hybridge.core.request import AUTO, Clearance, Request, Tier
 from hybridge.core.response import Chunk, Completion
 from hybridge.execution.answer import Answer
-from hybridge.execution.breaker import UNGUARDED
+from hybridge.execution.permit import Unguarded
 from hybridge.execution.outcome import Outcome
 from hybridge.execution.replay import replay
 from hybridge.gateway.fleet import Fleet
@@ -42,7 +42,7 @@ class Recall:
             spec,
             replay(completion, request),
             Call(request, trip.deadline),
-            UNGUARDED,
+            Unguarded(),
             self._clock,
             lambda _: None,
         )

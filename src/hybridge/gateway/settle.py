@@ -56,7 +56,8 @@ class Settlement:
             self._latencies.note(answer.spec.name, answer.first_event_s)
         tier = intended_tier(outcome.route)
         if tier is not None and answer.complete:
-            self._sessions.bind(trip.request.session, plan.score and plan.score.value, tier)
+            score = None if plan.score is None else plan.score.value
+            self._sessions.bind(trip.request.session, score, tier)
         if self._recall is not None:
             self._recall.keep(trip, outcome)
         if trip.shadowing is not None:

@@ -34,6 +34,8 @@ class RoutingConfig(Section):
     """Tokens of a streamed edge answer held back until its confidence is decided."""
     score_timeout_ms: float = Field(default=25.0, gt=0)
     """The scorer's deadline; later than that, the text features decide alone."""
+    fallbacks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """For a backend that callers name: backends to ask, in order, should it fail."""
     rules: Path | None = None
     """A `routing_rules.json` of your own; None: the shipped rules."""
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from hybridge.routing.tokens import Measure
 
-ENGLISH, CHINESE, MIXED, JAPANESE, KOREAN, OTHER, NONE = "en", "zh", "mixed", "ja", "ko", "other", ""
+ENGLISH, CHINESE, MIXED, JAPANESE, KOREAN, OTHER, NONE = (
+    "en",
+    "zh",
+    "mixed",
+    "ja",
+    "ko",
+    "other",
+    "",
+)
 LANGUAGES = (ENGLISH, CHINESE, MIXED, JAPANESE, KOREAN, OTHER, NONE)
 
 _LETTERS_PER_CHARACTER = 3

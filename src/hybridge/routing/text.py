@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-HEAD_CHARS, TAIL_CHARS = 2000, 1000
+HEAD_CHARS, TAIL_CHARS = 1500, 500
 """How much of a long text is read for what it asks: people ask before or after what they paste."""
 
 QUOTE = "¤"
@@ -62,15 +62,15 @@ def window(text: str) -> str:
 
 
 def unquoted(plain_text: str) -> str:
-    """The text without what it quotes: code fences, tagged documents, quotation marks, `>` lines."""
+    """The text without its quotations: code fences, tagged documents, quotes, `>` lines."""
     return _QUOTED.sub(f" {QUOTE} ", plain_text)
 
 
 def mentions(plain_text: str, keyword: str) -> bool:
     """Whether the text holds the keyword, both in `plain` spelling.
 
-    A keyword that begins or ends in a letter or digit does not count inside a longer word (`api`
-    in `therapist`), but does beside Chinese, Japanese or Korean (`用sql统计`), which have no spaces.
+    One that begins or ends in a letter or digit does not count inside a longer word (`api` in
+    `therapist`), but does beside Chinese, Japanese or Korean (`用sql统计`), which have no spaces.
     """
     start = plain_text.find(keyword)
     while start >= 0:

@@ -24,6 +24,7 @@ class ServerConfig(Section):
     """Section `server`."""
 
     host: str = "127.0.0.1"
+    """Address to listen on."""
     port: int = Field(default=8686, ge=0, le=65535)
     """0: any free port, printed at start."""
     api_keys: tuple[ApiKeyConfig, ...] = ()
@@ -31,8 +32,10 @@ class ServerConfig(Section):
     admin_key_env: str | None = None
     """Environment variable that holds the key of `/admin`."""
     max_body_mb: float = Field(default=16.0, gt=0)
-    """A larger request is refused with 413."""
+    """A larger request is refused with 413; in MiB."""
     grace_s: float = Field(default=30.0, ge=0)
     """How long running answers may take to finish at shutdown."""
     report_in_body: bool = True
     """Whether answers carry the top-level `hybridge` object; headers always do."""
+    cors_origins: tuple[str, ...] = ()
+    """Origins whose pages may call this gateway from a browser, e.g. `https://app.example.com`."""

@@ -30,7 +30,6 @@ Redact = Callable[[str], str]
 
 _BY_CODE = {
     "not_found": 404,
-    "method_not_allowed": 405,
     "request_timeout": 408,
     "request_too_large": 413,
     "unsupported_encoding": 415,
@@ -89,7 +88,8 @@ class Failure:
         return Response(self.status, self.body, self.headers)
 
 
-INTERNAL = Failure(500, "an internal error; the gateway's log says more", "server_error", "internal")
+INTERNAL = Failure(500, "an internal error; the gateway's log has it", "server_error", "internal")
+"""What a caller is told of an error that nobody meant to raise."""
 
 
 def failure(error: HybridgeError, redact: Redact) -> Failure:
@@ -108,18 +108,25 @@ def failure(error: HybridgeError, redact: Redact) -> Failure:
     return Failure(status, redact(str(error)), kind, code, headers=headers)
 
 
+def method_not_allowed(allowed: str) -> Failure:
+    """For a path that exists, but not for this method; `allowed` lists those that do."""
+    return Failure(
+        405,
+        f"this path takes {allowed} only",
+        "invalid_request_error",
+        "method_not_allowed",
+        headers=((b"allow", allowed.encode()),),
+    )
+
+
 def _of_request(error: RequestError, redact: Redact) -> Failure:
-    status, code, headers = _BY_CODE.get(error.code or "", 400), error.code, ()
+    message, kind = redact(error.message), "invalid_request_error"
     if isinstance(error, Unauthorized):
         challenge = ((b"www-authenticate", b"Bearer"),)
-        return Failure(
-            401, error.message, "invalid_request_error", "invalid_api_key", headers=challenge
-        )
+        return Failure(401, message, kind, "invalid_api_key", headers=challenge)
     if isinstance(error, UnknownModel):
-        status, code = 404, code or "model_not_found"
-    return Failure(
-        status, redact(error.message), "invalid_request_error", code, error.param, headers
-    )
+        return Failure(404, message, kind, error.code or "model_not_found", error.param)
+    return Failure(_BY_CODE.get(error.code or "", 400), message, kind, error.code, error.param)
 
 
 def _of_backend(error: BackendError, redact: Redact) -> Failure:

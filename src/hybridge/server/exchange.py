@@ -59,7 +59,7 @@ class Exchange:
         return None if value is None else value.decode("latin-1")
 
     async def body(self, limit: int) -> bytes:
-        """The whole request body. Raises `RequestError` beyond `limit` bytes, without reading on."""
+        """The whole body. Raises `RequestError` beyond `limit` bytes, without reading on."""
         if self.headers.get(b"content-encoding", b"identity") != b"identity":
             raise RequestError("a compressed body is not accepted", code="unsupported_encoding")
         length = self.headers.get(b"content-length", b"0")

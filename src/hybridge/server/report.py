@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import quote
 
 import msgspec
@@ -15,11 +14,14 @@ _encoder = msgspec.json.Encoder(decimal_format="number")
 
 def as_json(report: Report) -> bytes:
     """The `hybridge` object: the report's own fields, money as numbers."""
-    return _encoder.encode(replace(report, overhead_ms=round(report.overhead_ms, 3)))
+    return _encoder.encode(report)
 
 
 def as_headers(report: Report) -> list[Header]:
-    """The same in short. Unknown values have no header; `x-hybridge-degraded` only ever says true."""
+    """The same in short.
+
+    Unknown values have no header, and `x-hybridge-degraded` only ever says `true`.
+    """
     headers = [
         (b"x-hybridge-route", report.route.value.encode()),
         (b"x-hybridge-model", _visible(report.model)),

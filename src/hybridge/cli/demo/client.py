@@ -46,7 +46,8 @@ def _of_whole(answer: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _of_stream(raw: bytes) -> tuple[str, dict[str, Any]]:
-    text, account = "", {}
+    text = ""
+    account: dict[str, Any] = {}
     for line in raw.splitlines():
         if not line.startswith(b"data: ") or line == b"data: [DONE]":
             continue

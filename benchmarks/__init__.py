@@ -1,0 +1,1 @@
+"""Measurements, one command each. Nothing of the product imports them."""

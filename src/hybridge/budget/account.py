@@ -1,0 +1,69 @@
+"""One limit on money over one period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+ZERO = Decimal(0)
+
+
+class Period(StrEnum):
+    """What a limit is for. Both begin at 00:00 UTC."""
+
+    DAY = "daily"
+    MONTH = "monthly"
+
+    def begin(self, now: datetime) -> datetime:
+        """When the period that holds `now` began."""
+        day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return day if self is Period.DAY else day.replace(day=1)
+
+    def end(self, now: datetime) -> datetime:
+        """When the next one begins."""
+        begin = self.begin(now)
+        if self is Period.DAY:
+            return begin + timedelta(days=1)
+        return (begin + timedelta(days=31)).replace(day=1)
+
+
+@dataclass(slots=True)
+class Account:
+    """Money spent and promised in the current period."""
+
+    period: Period
+    limit: Decimal | None
+    """USD per period; None: no limit."""
+    owner: str | None = None
+    """Name of the API key; None: all of them."""
+    spent: Decimal = ZERO
+    reserved: Decimal = ZERO
+    """Promised to requests under way; outlives the period, since they do."""
+    began: datetime | None = None
+
+    def roll(self, now: datetime) -> None:
+        """Begins anew when the period is over."""
+        begin = self.period.begin(now)
+        if self.began != begin:
+            self.began, self.spent = begin, ZERO
+
+    def refusal(self, amount: Decimal, now: datetime) -> str | None:
+        """Why `amount` cannot be promised now; None when it can.
+
+        A request that is alone may use up what is left although it might cost more: estimates are
+        high, and else a small budget would refuse everybody with nothing spent. So a limit is
+        overrun by one request at most.
+        """
+        self.roll(now)
+        if self.limit is None or self.spent + self.reserved + amount <= self.limit:
+            return None
+        if self.spent < self.limit and not self.reserved:
+            return None
+        whose = f" of key `{self.owner}`" if self.owner else ""
+        state = "spent" if self.spent >= self.limit else "promised to requests under way"
+        return (
+            f"{self.period.value} budget{whose} of {self.limit.normalize():f} USD is {state}; "
+            f"resets at {self.period.end(now):%Y-%m-%dT%H:%MZ}"
+        )

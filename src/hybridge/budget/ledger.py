@@ -1,0 +1,187 @@
+"""Money: promised before a request runs, settled after it (R61).
+
+The books are kept in this process's memory; `snapshot` and `restore` carry them over a restart.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from hybridge.budget.account import ZERO, Account, Period
+from hybridge.budget.config import BudgetConfig
+from hybridge.core.clock import Clock
+from hybridge.core.errors import BudgetExhausted
+
+_log = logging.getLogger("hybridge.budget")
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """The state of one limit, in USD."""
+
+    period: Period
+    owner: str | None
+    """Name of the API key; None: all of them."""
+    spent: Decimal
+    reserved: Decimal
+    limit: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerStatus:
+    """The state of all limits."""
+
+    spends: tuple[Spend, ...]
+    """All keys together per day and per month, then each key that has spent or has a limit."""
+    unknown: int
+    """Requests since the start whose cost nobody knows."""
+
+
+class Reservation:
+    """Money promised to one request."""
+
+    def __init__(
+        self, amount: Decimal | None, charge: Callable[[Decimal | None, Decimal | None], None]
+    ) -> None:
+        self._charge = charge
+        self._settled = False
+        self.amount = amount
+        """USD; None: the price is unknown."""
+
+    def settle(self, actual: Decimal | None) -> None:
+        """Says what the request cost, once; later calls change nothing.
+
+        None: nobody knows. Then what was promised counts as spent, for nothing is silently free.
+        """
+        if not self._settled:
+            self._settled = True
+            self._charge(self.amount, actual)
+
+    def release(self) -> None:
+        """Gives the money back, unless it has been settled."""
+        self.settle(ZERO)
+
+
+class Ledger:
+    """The books of all keys. Nothing in it awaits, so no two requests see the same money."""
+
+    def __init__(
+        self, config: BudgetConfig, tenants: Mapping[str, Decimal | None], clock: Clock
+    ) -> None:
+        self._clock = clock
+        self._everyone = (
+            Account(Period.DAY, config.daily_usd),
+            Account(Period.MONTH, config.monthly_usd),
+        )
+        self._own = {name: Account(Period.DAY, limit, name) for name, limit in tenants.items()}
+        self._unknown = 0
+        self._warned = False
+
+    @asynccontextmanager
+    async def reserve(self, tenant: str, amount: Decimal | None) -> AsyncIterator[Reservation]:
+        """Promises `amount` USD; whatever is not settled inside goes back, however it ends.
+
+        None (unknown price) is let through and counted. Raises `BudgetExhausted`, and `ValueError`
+        for a negative amount.
+        """
+        if amount is not None and amount < 0:
+            raise ValueError("a reservation cannot be negative")
+        refusal = self.refusal(tenant, amount)
+        if refusal is not None:
+            raise BudgetExhausted(refusal, retry_after_s=self.resets_in_s(tenant))
+        if amount is None:
+            self._warn(tenant)
+        for account in self._accounts(tenant):
+            account.reserved += amount or ZERO
+        reservation = Reservation(amount, partial(self._charge, tenant))
+        try:
+            yield reservation
+        finally:
+            reservation.release()
+
+    def refusal(self, tenant: str, amount: Decimal | None) -> str | None:
+        """Why `amount` would be refused now, in words; None when it would not.
+
+        What costs nothing is never refused, nor is what nobody knows the price of.
+        """
+        if not amount:
+            return None
+        now = self._clock.now()
+        refusals = (account.refusal(amount, now) for account in self._accounts(tenant))
+        return next((refusal for refusal in refusals if refusal is not None), None)
+
+    def resets_in_s(self, tenant: str | None = None) -> float:
+        """Seconds until every limit that is used up now begins anew; until midnight if none is."""
+        now = self._clock.now()
+        accounts = self._everyone if tenant is None else self._accounts(tenant)
+        ends = [Period.DAY.end(now)]
+        ends += [a.period.end(now) for a in accounts if a.refusal(Decimal("Infinity"), now)]
+        return (max(ends) - now).total_seconds()
+
+    def status(self) -> LedgerStatus:
+        """The state of all limits, as of now."""
+        now = self._clock.now()
+        spends = []
+        for account in (*self._everyone, *self._own.values()):
+            account.roll(now)
+            spends.append(
+                Spend(account.period, account.owner, account.spent, account.reserved, account.limit)
+            )
+        return LedgerStatus(tuple(spends), self._unknown)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What was spent, as plain JSON values; promises are not part of it."""
+        now = self._clock.now()
+        rows = []
+        for account in (*self._everyone, *self._own.values()):
+            account.roll(now)
+            rows.append([account.period.value, account.owner, str(account.spent)])
+        return {"at": now.isoformat(), "spent": rows, "unknown": self._unknown}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Takes up the books of a snapshot whose periods still run.
+
+        Raises `KeyError` or `ValueError` where it is not one of ours.
+        """
+        now, then = self._clock.now(), datetime.fromisoformat(snapshot["at"])
+        for name, owner, spent in snapshot["spent"]:
+            period = Period(name)
+            if period.begin(then) == period.begin(now):
+                account = self._account(period, owner)
+                account.roll(now)
+                account.spent += Decimal(spent)
+        self._unknown += int(snapshot["unknown"])
+
+    def _charge(self, tenant: str, promised: Decimal | None, actual: Decimal | None) -> None:
+        if actual is None:
+            self._unknown += 1
+            actual = promised or ZERO
+        now = self._clock.now()
+        for account in self._accounts(tenant):
+            account.roll(now)
+            account.reserved -= promised or ZERO
+            account.spent += max(actual, ZERO)
+
+    def _accounts(self, tenant: str) -> tuple[Account, ...]:
+        return (*self._everyone, self._account(Period.DAY, tenant))
+
+    def _account(self, period: Period, owner: str | None) -> Account:
+        if owner is None:
+            return self._everyone[0 if period is Period.DAY else 1]
+        return self._own.setdefault(owner, Account(Period.DAY, None, owner))
+
+    def _warn(self, tenant: str) -> None:
+        limited = any(account.limit is not None for account in self._accounts(tenant))
+        if limited and not self._warned:
+            self._warned = True
+            _log.warning(
+                "a request to a model without a known price passes; no budget can count it. "
+                "Give its backend a `price`"
+            )

@@ -1,0 +1,95 @@
+"""What models cost, from a price table that is part of an installed package (R60).
+
+The table is `genai-prices`; only its bundled data are read, never its network updates.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, overload
+
+from hybridge.core.backend import Price
+from hybridge.core.clock import Clock, SystemClock
+from hybridge.core.response import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo
+
+_PER_MILLION = Decimal(1_000_000)
+_ALIASES = {"glm": "zhipuai", "kimi": "moonshotai", "zhipu": "zhipuai"}
+"""Providers that the table knows by another name only."""
+
+
+class Prices:
+    """Prices of public providers' models. Each is looked up once."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._known: dict[tuple[str, str], Price | None] = {}
+
+    def find(self, provider: str, model: str) -> Price | None:
+        """The price of a provider's model; None, never zero, when the table does not have it.
+
+        Where prices vary with the time of day, the dearest hour's; where they rise with the length
+        of the prompt, those of the shortest.
+        """
+        asked = (provider, model)
+        if asked not in self._known:
+            self._known[asked] = _find(_ALIASES.get(provider, provider), model, self._clock.now())
+        return self._known[asked]
+
+
+@overload
+def cost(price: Price, usage: Usage) -> Decimal: ...
+@overload
+def cost(price: None, usage: Usage) -> None: ...
+def cost(price: Price | None, usage: Usage) -> Decimal | None:
+    """USD for an answer's tokens, cached ones at their own price; None when there is no price.
+
+    Never negative, whatever an upstream counted.
+    """
+    if price is None:
+        return None
+    prompt = max(0, usage.prompt_tokens)
+    cached = min(max(0, usage.cached_tokens), prompt)
+    cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
+    fresh = (prompt - cached) * price.input_usd
+    written = max(0, usage.completion_tokens) * price.output_usd
+    return (fresh + cached * cached_usd + written) / _PER_MILLION
+
+
+def estimate(price: Price, prompt_tokens: int, max_tokens: int) -> Decimal:
+    """USD that a request costs at most: nothing cached, the longest answer."""
+    return cost(price, Usage(prompt_tokens, max_tokens))
+
+
+def _find(provider: str, model: str, now: datetime) -> Price | None:
+    # A megabyte of data, of use only where a cloud is configured.
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        _, info = get_snapshot().find_provider_model(model, None, provider, None)
+    except LookupError:
+        return None
+    dearest: Price | None = None
+    for hour in range(24):
+        price = _at(info, now.replace(hour=hour))
+        if price is not None and (dearest is None or price.output_usd > dearest.output_usd):
+            dearest = price
+    return dearest
+
+
+def _at(info: ModelInfo, moment: datetime) -> Price | None:
+    """None where the table has only half of a price: a half is not a price."""
+    prices = info.get_prices(moment)
+    read, written = _flat(prices.input_mtok), _flat(prices.output_mtok)
+    if read is None or written is None:
+        return None
+    return Price(read, written, _flat(prices.cache_read_mtok))
+
+
+def _flat(price: object) -> Decimal | None:
+    """The price itself, or the first of those that rise with the prompt."""
+    flat = getattr(price, "base", price)
+    return flat if isinstance(flat, Decimal) else None

@@ -1,0 +1,146 @@
+"""Any server that speaks the chat-completions format: a provider far away, or Ollama next door."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+
+from hybridge.cloud import faults
+from hybridge.cloud.outgoing import outgoing
+from hybridge.cloud.providers import LimitField
+from hybridge.cloud.sse import EventTooLarge, SseReader
+from hybridge.cloud.transport import Stream, TooSlow, Transport, Unreachable
+from hybridge.core import wire
+from hybridge.core.assembly import as_chunks
+from hybridge.core.backend import BackendSpec, Call
+from hybridge.core.clock import Clock, Deadline
+from hybridge.core.errors import BackendError, Fault
+from hybridge.core.redaction import Redactor
+from hybridge.core.response import Chunk, Completion, Event
+
+PATH = "/chat/completions"
+DONE = b"[DONE]"
+PROBE_S = 5.0
+_GATEWAY_ERRORS = (502, 503, 504)
+"""Statuses by which something on the way, or a server that still loads, says `not now`."""
+_REFUSED = (400, 422)
+"""Statuses by which a server may refuse a parameter it does not know."""
+
+
+class OpenAICompatible:
+    """Implements `core.backend.Backend` over HTTP, for both tiers."""
+
+    def __init__(
+        self,
+        spec: BackendSpec,
+        transport: Transport,
+        *,
+        limit_field: LimitField,
+        redact: Redactor,
+        clock: Clock,
+    ) -> None:
+        self._spec = spec
+        self._transport = transport
+        self._limit_field: LimitField = limit_field
+        self._redact = redact
+        self._clock = clock
+        self._knows_logprobs = True
+
+    @property
+    def spec(self) -> BackendSpec:
+        return self._spec
+
+    async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
+        """The upstream's events, their bytes untouched. Raises `BackendError`."""
+        events = self._stream if call.request.stream else self._whole
+        added = call.want_logprobs and not call.request.body.get("logprobs")
+        if added and self._knows_logprobs:
+            try:
+                async with aclosing(events(call, logprobs=True)) as hidden:
+                    async for event in hidden:
+                        yield _hidden(event)
+                return
+            except BackendError as error:
+                if error.status not in _REFUSED or error.fault is not Fault.CALLER:
+                    raise
+        async with aclosing(events(call, logprobs=False)) as plain:
+            async for event in plain:
+                if added:
+                    self._knows_logprobs = False  # it answers, if only it is not asked for them
+                yield event
+
+    async def probe(self) -> None:
+        """Asks for the list of models, which costs nothing; any answer shows that it is there."""
+        with self._classified():
+            reply = await self._transport.get("/models", Deadline.after(PROBE_S, self._clock))
+        if reply.status in _GATEWAY_ERRORS:
+            raise self._refused(reply.status, reply.headers, reply.body)
+
+    async def _whole(self, call: Call, *, logprobs: bool) -> AsyncGenerator[Completion, None]:
+        body = outgoing(call, self._spec.model, self._limit_field, logprobs=logprobs)
+        with self._classified():
+            reply = await self._transport.post(PATH, body, call.deadline)
+            if reply.status != 200:
+                raise self._refused(reply.status, reply.headers, reply.body)
+            completion = wire.completion(reply.body)
+        yield completion
+
+    async def _stream(self, call: Call, *, logprobs: bool) -> AsyncGenerator[Chunk, None]:
+        body = outgoing(call, self._spec.model, self._limit_field, logprobs=logprobs)
+        with self._classified():
+            async with self._transport.stream(PATH, body, call.deadline) as stream:
+                if stream.status != 200:
+                    raise self._refused(stream.status, stream.headers, await stream.rest())
+                if "json" in stream.headers.get("content-type", ""):
+                    whole = wire.completion(await stream.rest())
+                    for chunk in as_chunks(whole):
+                        yield chunk
+                    return
+                async with aclosing(self._chunks(stream)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+
+    async def _chunks(self, stream: Stream) -> AsyncGenerator[Chunk, None]:
+        """Every chunk. Raises PROTOCOL where the stream ends before its answer does."""
+        reader, finished = SseReader(), False
+        async with aclosing(_data(stream, reader)) as events:
+            async for data in events:
+                if data == DONE:
+                    break
+                chunk = wire.chunk(data)
+                finished = finished or chunk.finish_reason is not None
+                yield chunk
+        if not finished:
+            raise self._error("ended its stream before the answer was finished", Fault.PROTOCOL)
+
+    @contextmanager
+    def _classified(self) -> Iterator[None]:
+        try:
+            yield
+        except TooSlow as error:
+            raise self._error(str(error), Fault.TIMEOUT) from error
+        except Unreachable as error:
+            raise self._error(str(error), Fault.NETWORK) from error
+        except wire.ErrorInBand as error:
+            raise faults.in_band(self._spec.name, error.body, self._redact) from error
+        except (wire.Malformed, EventTooLarge) as error:
+            raise self._error("said something that is no answer", Fault.PROTOCOL) from error
+
+    def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> BackendError:
+        return faults.of_response(self._spec.name, status, headers, body, self._redact)
+
+    def _error(self, what: str, fault: Fault) -> BackendError:
+        return BackendError(f"{self._spec.name}: {what}", backend=self._spec.name, fault=fault)
+
+
+async def _data(stream: Stream, reader: SseReader) -> AsyncGenerator[bytes, None]:
+    async for piece in stream.pieces():
+        for data in reader.feed(piece):
+            yield data
+    for data in reader.close():
+        yield data
+
+
+def _hidden(event: Event) -> Event:
+    """Without the log-probabilities that the caller did not ask for."""
+    return wire.hide_logprobs(event) if isinstance(event, Chunk) else wire.hide_logprobs(event)

@@ -1,0 +1,69 @@
+"""How sure the edge is of the answer it gave (R5): plain sense first, then token probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hybridge.core.plan import Score
+from hybridge.core.response import Token
+from hybridge.execution.curve import Curve
+from hybridge.execution.form import flaw
+from hybridge.execution.wanted import Wanted
+
+FLAWED = 0.2
+"""Confidence of an answer with a visible flaw: below any sensible bound, and not zero."""
+CLEAR_TOKENS = 8
+"""A streamed answer is not judged on fewer tokens than this, unless it ends before."""
+CLEAR_MARGIN = 0.1
+"""Above the bound by this much after `CLEAR_TOKENS`, an answer is let go early."""
+TOKEN_CHARACTERS = 3
+"""Characters that stand for a token where the backend names none."""
+
+
+class Judge:
+    """Judges answers by nothing but what the backend sent. Pure; some microseconds a call."""
+
+    def __init__(self, curve: Curve | None = None) -> None:
+        """Without a curve of the operator's own, the shipped one."""
+        self._curve = curve or Curve.shipped()
+
+    def confidence(
+        self,
+        tokens: Sequence[Token],
+        text: str,
+        *,
+        finish_reason: str | None,
+        wanted: Wanted,
+        score: Score | None,
+    ) -> float | None:
+        """0-1; None when nothing is known: no token probabilities, and a text that looks sane.
+
+        With `finish_reason` None, `text` is the beginning of an answer that still goes on. `score`
+        is not used yet: token probabilities say more than the prompt, and no record holds both.
+        """
+        del score
+        if flaw(text, finish_reason=finish_reason, wanted=wanted) is not None:
+            return FLAWED
+        return self._curve.confidence([t.logprob for t in tokens]) if tokens else None
+
+    def settled(
+        self, tokens: Sequence[Token], text: str, *, hold_tokens: int, wanted: Wanted, bound: float
+    ) -> bool:
+        """Whether the beginning of a stream is enough to decide its confidence.
+
+        It is after `hold_tokens` tokens, and earlier when the answer is clearly good or visibly
+        bad. JSON is held to its end: only then it shows whether it is any.
+        """
+        if flaw(text, finish_reason=None, wanted=wanted) is not None:
+            return True
+        if wanted.form == "json":
+            return False
+        if not tokens:
+            return len(text) >= hold_tokens * TOKEN_CHARACTERS
+        if len(tokens) >= hold_tokens:
+            return True
+        return len(tokens) >= CLEAR_TOKENS and self._is_clear(tokens, bound)
+
+    def _is_clear(self, tokens: Sequence[Token], bound: float) -> bool:
+        confidence = self._curve.confidence([token.logprob for token in tokens])
+        return confidence >= bound + CLEAR_MARGIN

@@ -1,0 +1,151 @@
+"""Every string of a request that could leave the device, and where in the request it stands."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from hybridge.core.request import Request
+
+_ORDINARY = frozenset(
+    {
+        *("content", "description", "function", "image_url", "parameters", "properties", "role"),
+        *("text", "tool_calls", "type", "url"),
+    }
+)
+"""Keys of the wire format that give no context to what stands under them."""
+_PLACES = frozenset(
+    {
+        *("functions", "input", "messages", "metadata", "prediction", "prompt"),
+        *("response_format", "stop", "tools", "user"),
+    }
+)
+"""Top-level members that reasons may name; other keys are the caller's own words."""
+_NUMBER_FROM = 10**6
+"""Smaller integers hold nobody's number."""
+
+_DATA_URL = re.compile(
+    r"data:([A-Za-z0-9.+\-]{0,40}/?[A-Za-z0-9.+\-]{0,60})(?:;[A-Za-z0-9.+\-]{1,40}=[^;,\s]{0,80}){0,4}"
+    r";base64,([A-Za-z0-9+/=_\-]+)"
+)
+_MEDIA = ("image/", "audio/", "video/", "font/")
+_BLOB = re.compile(r"[A-Za-z0-9+/_\-\r\n]+={0,2}")
+_BLOB_FROM = 2048
+"""Characters from which a string without a single space is looked upon as an attachment."""
+_BLANK = "_"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One string."""
+
+    place: str
+    """The top-level member that holds it, with its index: `messages[2]`, `tools[0]`, `metadata`."""
+    text: str
+    key: bool = False
+    """Whether it is a key, and so the context of the string after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """What of some pieces can be read."""
+
+    pieces: tuple[Piece, ...]
+    """Attachments are blanked in place; what is text in them comes as pieces of its own."""
+    unread: int
+    """Attachments that no detector can look into."""
+
+
+def contents(request: Request) -> Iterator[Piece]:
+    """All strings and long numbers of the body: turns, tools, arguments, names, metadata, keys."""
+    for member, value in request.body.items():
+        place = member if member in _PLACES else "body"
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from _within(item, f"{place}[{index}]")
+        elif not isinstance(value, int | float):  # max_tokens, seed, temperature
+            yield Piece(place, member, key=True)
+            yield from _within(value, place)
+    if "messages" not in request.body:
+        for index, message in enumerate(request.messages):
+            yield Piece(f"messages[{index}]", message.text)
+
+
+def readable(pieces: list[Piece]) -> Readable:
+    """Takes attachments out: media as they are, text files and JSON arguments decoded."""
+    read: list[Piece] = []
+    unread = 0
+    for piece in pieces:
+        attached = _attachments(piece)
+        decoded = [text for text in attached if text is not None]
+        unread += len(attached) - len(decoded)
+        read.append(Piece(piece.place, _blanked(piece.text), piece.key) if attached else piece)
+        read.extend(chain.from_iterable(_within(text, piece.place) for text in decoded))
+        read.extend(_unescaped(piece))
+    return Readable(tuple(read), unread)
+
+
+def _within(value: Any, place: str) -> Iterator[Piece]:
+    """Depth first, without recursion: how deep a request nests is the caller's choice."""
+    stack: list[Any] = [value]
+    while stack:
+        value = stack.pop()
+        match value:
+            case Piece():
+                yield value
+            case str():
+                yield Piece(place, value)
+            case bool() | None:
+                pass
+            case int() | float() if abs(value) >= _NUMBER_FROM:
+                yield Piece(place, f"{value:.0f}" if isinstance(value, float) else str(value))
+            case Mapping():
+                for key, item in reversed(list(value.items())):
+                    stack.append(item)
+                    if key not in _ORDINARY:
+                        stack.append(Piece(place, str(key), key=True))
+            case list() | tuple():
+                stack.extend(reversed(value))
+
+
+def _attachments(piece: Piece) -> list[str | None]:
+    """Each attachment in the string: its text, or None where it is none."""
+    if "base64," in piece.text:
+        return [
+            None if match[1].startswith(_MEDIA) else _text(match[2])
+            for match in _DATA_URL.finditer(piece.text)
+        ]
+    if len(piece.text) >= _BLOB_FROM and _BLOB.fullmatch(piece.text):
+        return [_text(piece.text)]
+    return []
+
+
+def _blanked(text: str) -> str:
+    """The string with its attachments crossed out, as long as before."""
+    if "base64," not in text:
+        return _BLANK * len(text)
+    return _DATA_URL.sub(lambda match: _BLANK * len(match.group()), text)
+
+
+def _text(payload: str) -> str | None:
+    plain = payload.translate({ord("-"): "+", ord("_"): "/", ord("\r"): None, ord("\n"): None})
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _unescaped(piece: Piece) -> Iterator[Piece]:
+    """Tool arguments are JSON in a string, where every letter may hide as \\uXXXX."""
+    if "\\u" in piece.text and piece.text.lstrip()[:1] in ("{", "["):
+        try:
+            yield from _within(msgspec.json.decode(piece.text), piece.place)
+        except (msgspec.DecodeError, UnicodeError):
+            return

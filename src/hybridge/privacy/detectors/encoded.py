@@ -1,0 +1,87 @@
+"""Data behind an encoding: base64, hexadecimal, %XX, HTML entities, \\uXXXX."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from urllib.parse import unquote
+
+from hybridge.privacy.finding import Finding, Level
+from hybridge.privacy.normalise import normalise
+from hybridge.privacy.view import View
+
+_BLOB = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
+_TOKENS = (
+    ("", _BLOB),
+    ("%", re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z0-9._~+\-]{0,40}){2,170}")),
+    ("&#", re.compile(r"(?:&#x?[0-9A-Fa-f]{2,6};){5,64}")),
+    ("\\u", re.compile(r"(?:\\u[0-9A-Fa-f]{4}[A-Za-z0-9._\-]{0,40}){2,128}")),
+)
+"""How encoded text looks, each after something cheap that it holds."""
+_HEXADECIMAL = re.compile("(?:0[xX])?((?:[0-9A-Fa-f]{2}){7,64})$")
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_MOST = 16
+"""Tokens looked into per piece of text; more are no message but a blob."""
+_LONGEST = 1024
+"""Characters of a token that is still looked into; a longer one is a blob."""
+_FEWEST = 7
+"""Characters that a decoded token must have to hold anything."""
+_WEAK = frozenset({"PERSON", "IP"})
+
+
+def encoded(
+    detect: Callable[[View], Iterable[Finding]],
+) -> Callable[[View], Iterator[Finding]]:
+    """The detector that decodes tokens and asks `detect` about what they say, one layer deep."""
+
+    def look(view: View) -> Iterator[Finding]:
+        for span, decoded in islice(_decodable(view), _MOST):
+            inside = detect(View.of(normalise(decoded).text))
+            kinds = [f for f in inside if f.level >= Level.MEDIUM and f.type not in _WEAK]
+            if kinds:
+                surest = max(kinds, key=lambda finding: finding.level)
+                yield Finding(surest.type, *span, Level.MEDIUM)
+
+    return look
+
+
+def _decodable(view: View) -> Iterator[tuple[tuple[int, int], str]]:
+    for mark, token in _TOKENS:
+        if mark not in view.text:
+            continue
+        for match in token.finditer(view.text):
+            decoded = decode(match.group())
+            if decoded is not None:
+                yield match.span(), decoded
+
+
+def decode(token: str) -> str | None:
+    """The text behind one token; None when there is none."""
+    if len(token) > _LONGEST:
+        return None
+    try:
+        text = _decoded(token)
+    except (ValueError, binascii.Error):  # UnicodeDecodeError is a ValueError
+        return None
+    return text if text and text.isprintable() and len(text) >= _FEWEST else None
+
+
+def _decoded(token: str) -> str | None:
+    if token[0] == "%":
+        return unquote(token)
+    if token[0] == "&":
+        return html.unescape(token)
+    if token[0] == "\\":
+        return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), token)
+    hexadecimal = _HEXADECIMAL.match(token)
+    if hexadecimal:
+        short_number = token.isdigit() and len(token) < 22
+        return None if short_number else bytes.fromhex(hexadecimal[1]).decode()
+    one_word = token.isalpha() and (token.islower() or token.isupper() or token.istitle())
+    if one_word:
+        return None
+    return base64.b64decode(token + "=" * (-len(token) % 4), validate=True).decode()

@@ -1,0 +1,29 @@
+"""A backend as planning sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybridge.core.backend import BackendSpec
+from hybridge.core.request import Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What is known of a backend at this moment."""
+
+    spec: BackendSpec
+    unavailable: str | None = None
+    """Why it cannot be asked now, in words: breaker open, over budget, loading …"""
+    latency_s: float | None = None
+    """Measured, moving; None: never measured."""
+    retry_after_s: float | None = None
+    """When it may be well again, if that is known."""
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def tier(self) -> Tier:
+        return self.spec.tier

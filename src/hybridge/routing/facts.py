@@ -1,0 +1,124 @@
+"""What routing knows of a request before anybody has answered it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from hybridge.core.request import Feature, Message, Request
+from hybridge.routing import signs, tasks
+from hybridge.routing.language import language_of
+from hybridge.routing.text import plain, unquoted, window
+from hybridge.routing.tokens import estimate_tokens, measure
+
+__all__ = ["Facts", "estimate_tokens", "gather"]
+
+MESSAGE_TOKENS = 5
+"""What a chat template adds per message (its role and separators)."""
+IMAGE_TOKENS = 1024
+"""What a picture costs at most models' default resolution."""
+FOLLOW_UP_TOKENS = 12
+"""Up to so many tokens a turn cannot stand alone: `and why?`, `继续`."""
+_SYSTEM_CHARS = 600
+"""A longer system text sets a scene; it does not name one small task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One request, measured. Nothing in it comes from outside the request."""
+
+    text: str
+    """The last user turn, whole and as it was written."""
+    ask: str
+    """The part of it that asks, in `text.plain` spelling and at most 2,000 characters. The material
+    of a task that works on a text (translation, correction …) is left out."""
+    language: str
+    """`en`, `zh`, `mixed`, `ja`, `ko`, `other` or empty."""
+    task: str
+    """One of `tasks.TASKS`."""
+    chars: int
+    """Characters of the last user turn."""
+    tokens: int
+    """Tokens of the last user turn, estimated on the safe side."""
+    prompt_tokens: int
+    """Tokens of everything that is sent: all turns, tools, pictures; estimated on the safe side."""
+    turns: int
+    """User turns, this one included."""
+    max_tokens: int | None
+    reasoning: tuple[str, ...]
+    """Signs that it needs reasoning, out of `signs.SIGNS`."""
+    features: frozenset[Feature]
+    short_follow_up: bool
+    """So short that it hangs on what was said before, and brings no material of its own."""
+
+
+def gather(request: Request) -> Facts:
+    """Reads a request once. Linear; only the ends of a long text are searched for words."""
+    text = request.last_user_text
+    size = measure(text)
+    prompt_tokens = _prompt_tokens(request, text, size.tokens)
+    turns = sum(message.role == "user" for message in request.messages)
+    reading = _read(text, request.messages)
+    reasoning = (*_said(reading), *signs.of_request(request.features, turns, _before(request)))
+    return Facts(
+        text=text,
+        ask=reading.ask,
+        language=language_of(size),
+        task=reading.given(reasoning).task,
+        chars=len(text),
+        tokens=size.tokens,
+        prompt_tokens=prompt_tokens,
+        turns=turns,
+        max_tokens=request.max_tokens,
+        reasoning=reasoning,
+        features=request.features,
+        short_follow_up=size.tokens <= FOLLOW_UP_TOKENS and not _stands_alone(reading, text),
+    )
+
+
+def _read(text: str, messages: tuple[Message, ...]) -> tasks.Reading:
+    """What the last turn asks for; where it asks for nothing, what a short system text does.
+
+    `Translate what the user writes` as the system text makes the user's turn its material.
+    """
+    clear = plain(window(text))
+    reading = tasks.read(clear, unquoted(clear))
+    system = "\n".join(m.text for m in messages if m.role in ("system", "developer"))
+    if reading.task not in (tasks.CHAT, tasks.QA, tasks.GREETING) or not system:
+        return reading
+    if len(system) > _SYSTEM_CHARS:
+        return reading
+    standing = plain(system)
+    named = tasks.read(standing, unquoted(standing))
+    if named.task not in tasks.ON_A_TEXT or named.others:
+        return reading
+    return tasks.Reading(named.task, (), f"{named.ask}\n{reading.ask}")
+
+
+def _said(reading: tasks.Reading) -> tuple[str, ...]:
+    """Signs in what is said; two tasks in one request are one more."""
+    if reading.task == tasks.GREETING:
+        return ()
+    said = tuple(signs.of_text(reading.ask))
+    return (*said, "multi_part") if reading.others and "multi_part" not in said else said
+
+
+def _before(request: Request) -> int:
+    """Tokens of the earlier turns, roughly: three characters each."""
+    turns = (m for m in request.messages if m.role not in ("system", "developer"))
+    return (sum(len(m.text) for m in turns) - len(request.last_user_text)) // 3
+
+
+def _prompt_tokens(request: Request, last: str, last_tokens: int) -> int:
+    """The last turn is measured already; the rest is, and what the template and tools add."""
+    rest = request.text.replace(last, "", 1) if len(request.messages) > 1 else ""
+    tools = request.body.get("tools") if Feature.TOOLS in request.features else None
+    written = json.dumps(tools, ensure_ascii=False, default=str) if tools else ""
+    pictures = sum(message.images for message in request.messages)
+    frame = MESSAGE_TOKENS * len(request.messages) + IMAGE_TOKENS * pictures
+    return last_tokens + frame + sum(estimate_tokens(part) for part in (rest, written) if part)
+
+
+def _stands_alone(reading: tasks.Reading, text: str) -> bool:
+    """Whether a short turn brings the text it wants worked on: `translate "cat" into French`."""
+    return reading.task in tasks.ON_A_TEXT and any(mark in text for mark in "\"'“「:：")

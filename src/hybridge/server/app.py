@@ -1,0 +1,124 @@
+"""The ASGI application: which path is whose, and what happens to errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hybridge.core.clock import Clock
+from hybridge.core.errors import HybridgeError, RequestError
+from hybridge.server import sse
+from hybridge.server.auth import Keys
+from hybridge.server.chat import Chat
+from hybridge.server.config import ServerConfig
+from hybridge.server.drain import Drain
+from hybridge.server.errors import INTERNAL, Failure, Redact, failure, method_not_allowed
+from hybridge.server.exchange import Exchange, Gone
+from hybridge.server.gateway_port import GatewayPort
+from hybridge.server.health import Exposition, Health
+from hybridge.server.models import PATH as MODELS
+from hybridge.server.models import Models
+
+Endpoint = Callable[[Exchange], Awaitable[None]]
+Routes = Mapping[str, Mapping[str, Endpoint]]
+"""By path, then by method."""
+
+_EXPOSED = (
+    "x-request-id", "retry-after", "x-hybridge-request-id", "x-hybridge-route", "x-hybridge-score",
+    "x-hybridge-model", "x-hybridge-confidence", "x-hybridge-overhead-ms", "x-hybridge-degraded",
+)  # fmt: skip
+_log = logging.getLogger("hybridge.server")
+
+
+class App:
+    """Finds the endpoint of a request, and turns every error into an answer in OpenAI's shape."""
+
+    def __init__(
+        self, routes: Routes, drain: Drain, redact: Redact, origins: tuple[str, ...]
+    ) -> None:
+        self.drain = drain
+        """The requests under way; whoever runs the application drains it at the end."""
+        self._routes = routes
+        self._redact = redact
+        self._entry: ASGIApp = self._serve
+        if origins:
+            self._entry = CORSMiddleware(
+                self._serve,
+                allow_origins=origins,
+                allow_methods=("GET", "POST"),
+                allow_headers=("*",),
+                expose_headers=_EXPOSED,
+            )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._entry(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = Exchange(scope, receive, send)
+        try:
+            await self._endpoint(exchange)(exchange)
+        except Gone:
+            _log.debug("%s: the caller hung up", exchange.id)
+        except HybridgeError as error:
+            await _tell(exchange, failure(error, self._redact))
+        except Exception:
+            _log.exception("%s failed", exchange.id)
+            await _tell(exchange, INTERNAL)
+
+    def _endpoint(self, exchange: Exchange) -> Endpoint:
+        path = MODELS + "/" if exchange.path.startswith(MODELS + "/") else exchange.path
+        methods = self._routes.get(path)
+        if methods is None:
+            raise RequestError(f"there is nothing at {exchange.path}", code="not_found")
+        method = "GET" if exchange.method == "HEAD" else exchange.method
+        return methods.get(method) or _refusing(tuple(methods))
+
+
+def build_app(
+    gateway: GatewayPort,
+    config: ServerConfig,
+    *,
+    keys: Mapping[str, str],
+    metrics: Exposition,
+    redact: Redact,
+    clock: Clock,
+) -> App:
+    """The application on top of a gateway. `keys` maps tenants to their API keys; none: open."""
+    drain, known = Drain(), Keys(keys)
+    chat = Chat(gateway, known, drain, config, clock)
+    models = Models(gateway, known, clock.now())
+    health = Health(gateway, drain, metrics)
+    routes: Routes = {
+        "/v1/chat/completions": {"POST": chat.complete},
+        "/v1/route": {"POST": chat.explain},
+        MODELS: {"GET": models.every},
+        MODELS + "/": {"GET": models.one},
+        "/livez": {"GET": health.live},
+        "/readyz": {"GET": health.ready},
+        "/healthz": {"GET": health.backends},
+        "/metrics": {"GET": health.metrics},
+    }
+    return App(routes, drain, redact, config.cors_origins)
+
+
+def _refusing(methods: tuple[str, ...]) -> Endpoint:
+    """Answers a method that a path does not take."""
+    allowed = ", ".join(methods)
+    refused = method_not_allowed(allowed).response
+
+    async def refuse(exchange: Exchange) -> None:
+        await exchange.respond(refused)
+
+    return refuse
+
+
+async def _tell(exchange: Exchange, failed: Failure) -> None:
+    """In a stream the error is its last event, and no `[DONE]` follows (R71)."""
+    if exchange.streaming:
+        await exchange.end(sse.event(failed.body))
+    else:
+        await exchange.respond(failed.response)

@@ -1,0 +1,99 @@
+"""From wire JSON to `core.Request`: the chat-completions vocabulary is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hybridge.core.errors import RequestError
+from hybridge.core.request import AUTO, Feature, Request
+from hybridge.server.exchange import Exchange
+from hybridge.server.fields import check, wrong
+from hybridge.server.messages import read_messages
+from hybridge.server.session import session_key
+from hybridge.server.wishes import read_wish
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_FORMATS: Mapping[str, Feature | None] = {
+    "text": None,
+    "json_object": Feature.JSON,
+    "json_schema": Feature.JSON_SCHEMA,
+}
+_NO_EFFORT = ("none", "minimal")
+
+
+def read_request(body: bytes, exchange: Exchange, tenant: str, received_s: float) -> Request:
+    """The request, checked as far as this house reads it; everything else stays in its `body`.
+
+    A missing `model` means `auto`. Raises `RequestError` that names the field at fault.
+    """
+    said = _object(body)
+    messages, needs = read_messages(said.get("messages"))
+    check(said)
+    _check_together(said)
+    return Request(
+        id=exchange.id,
+        model=said.get("model") or AUTO,
+        messages=messages,
+        body=said,
+        stream=bool(said.get("stream")),
+        include_usage=bool((said.get("stream_options") or {}).get("include_usage")),
+        max_tokens=said.get("max_completion_tokens") or said.get("max_tokens"),
+        features=needs.union(_features(said)),
+        tenant=tenant,
+        session=session_key(tenant, exchange.header(b"x-session-id"), said, messages),
+        wish=read_wish(exchange.headers),
+        received_s=received_s,
+    )
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        return _decode(body)
+    except msgspec.ValidationError as error:
+        raise RequestError("the body must be a JSON object", code="invalid_json") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RequestError(f"the body is not JSON: {error}", code="invalid_json") from error
+    except RecursionError as error:
+        raise RequestError("the body is nested too deeply", code="invalid_json") from error
+
+
+def _check_together(said: Mapping[str, Any]) -> None:
+    """What no field shows alone. Raises `RequestError`."""
+    if said.get("stream_options") is not None and not said.get("stream"):
+        raise RequestError(
+            "`stream_options` is only allowed together with `stream: true`",
+            param="stream_options",
+            code="invalid_value",
+        )
+    if said.get("top_logprobs") and not said.get("logprobs"):
+        raise RequestError(
+            "`top_logprobs` needs `logprobs: true`", param="top_logprobs", code="invalid_value"
+        )
+    wanted = said.get("response_format")
+    if wanted is not None and _kind(wanted) not in _FORMATS:
+        raise wrong("response_format.type", f"one of {', '.join(_FORMATS)}", wanted.get("type"))
+
+
+def _features(said: Mapping[str, Any]) -> Iterator[Feature]:
+    """What the request's parameters need of a backend."""
+    if said.get("tools") or said.get("functions") or said.get("web_search_options") is not None:
+        yield Feature.TOOLS
+    if (said.get("n") or 1) > 1:
+        yield Feature.CHOICES
+    if said.get("logprobs"):
+        yield Feature.LOGPROBS
+    if said.get("audio") is not None or "audio" in (said.get("modalities") or ()):
+        yield Feature.AUDIO
+    if (said.get("reasoning_effort") or "none") not in _NO_EFFORT:
+        yield Feature.REASONING
+    form = _FORMATS[_kind(said.get("response_format"))]
+    if form is not None:
+        yield form
+
+
+def _kind(form: Mapping[str, Any] | None) -> str:
+    kind = form.get("type") if form is not None else "text"
+    return kind if isinstance(kind, str) else ""

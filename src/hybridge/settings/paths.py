@@ -1,0 +1,44 @@
+"""Where relative paths begin, and where models lie when nobody says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hybridge.edge.config import EdgeBackendConfig, EdgeConfig, ModelsConfig
+from hybridge.routing.config import RoutingConfig
+
+
+def anchor_rules(routing: RoutingConfig, folder: Path) -> RoutingConfig:
+    """The rules' path begins at the configuration's folder."""
+    if routing.rules is None:
+        return routing
+    return routing.model_copy(update={"rules": folder / routing.rules.expanduser()})
+
+
+def anchor_edge(edge: EdgeConfig, folder: Path) -> EdgeConfig:
+    """So do paths of weights; names in the catalogue are left alone."""
+    rows = tuple(_anchor_row(row, folder) for row in edge.backends)
+    return edge.model_copy(update={"backends": rows})
+
+
+def anchor_models(models: ModelsConfig, folder: Path, environ: Mapping[str, str]) -> ModelsConfig:
+    """The model folder, always named in the end."""
+    chosen = _default_folder(environ) if models.dir is None else folder / models.dir.expanduser()
+    return models.model_copy(update={"dir": chosen})
+
+
+def _anchor_row(row: EdgeBackendConfig, folder: Path) -> EdgeBackendConfig:
+    if row.engine != "llamacpp" or not row.model.endswith((".gguf", ".onnx")):
+        return row
+    return row.model_copy(update={"model": str(folder / Path(row.model).expanduser())})
+
+
+def _default_folder(environ: Mapping[str, str]) -> Path:
+    """`$HYBRIDGE_MODELS`, else in the user's cache folder (XDG base directory specification)."""
+    if chosen := environ.get("HYBRIDGE_MODELS"):
+        return Path(chosen).expanduser()
+    if cache := environ.get("XDG_CACHE_HOME"):
+        return Path(cache) / "hybridge" / "models"
+    home = environ.get("HOME")
+    return (Path(home) if home else Path.home()) / ".cache" / "hybridge" / "models"

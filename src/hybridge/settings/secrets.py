@@ -1,0 +1,87 @@
+"""Keys and passwords: named in the configuration, held by the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hybridge.cloud.config import CloudBackendConfig, CloudConfig
+from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
+from hybridge.server.config import ServerConfig
+from hybridge.settings.problems import Loc
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Secrets:
+    """What the `…_env` keys name, looked up. Never shown, not even in a traceback."""
+
+    backends: Mapping[str, str] = field(default_factory=dict)
+    """Key of each backend that has one, by the backend's name."""
+    tenants: Mapping[str, str] = field(default_factory=dict)
+    """API key of each tenant, by its name."""
+    admin: str | None = None
+    """Key of `/admin`."""
+
+    @property
+    def values(self) -> frozenset[str]:
+        """All of them, for those who keep them out of logs."""
+        admin = () if self.admin is None else (self.admin,)
+        return frozenset((*self.backends.values(), *self.tenants.values(), *admin))
+
+
+class Lookup:
+    """Finds secrets in the environment, and notes those that are missing."""
+
+    def __init__(self, environ: Mapping[str, str], usual: Mapping[str, str | None]) -> None:
+        """`usual`: the variable that each provider's key usually lies in."""
+        self._environ = environ
+        self._usual = usual
+        self.missing: list[tuple[Loc, str]] = []
+        """Key of the configuration, and what is wrong."""
+
+    def edge(self, edge: EdgeConfig) -> dict[str, str]:
+        """Keys of local servers that want one, by backend."""
+        keys = {row.name: self._of_row("edge", i, row) for i, row in enumerate(edge.backends)}
+        return {name: key for name, key in keys.items() if key is not None}
+
+    def cloud(self, cloud: CloudConfig) -> dict[str, str]:
+        """Keys by backend; a variable that is only a provider's usual one may be missing."""
+        keys = {
+            row.name: self._of_row("cloud", i, row) or self._usual_key(row)
+            for i, row in enumerate(cloud.backends)
+        }
+        return {name: key for name, key in keys.items() if key is not None}
+
+    def tenants(self, server: ServerConfig) -> dict[str, str]:
+        """API keys by tenant."""
+        found: dict[str, str] = {}
+        for index, row in enumerate(server.api_keys):
+            loc = ("server", "api_keys", index, "key_env")
+            key = self._named(row.key_env, loc, f"API key `{row.name}`")
+            if key is not None and key in found.values():
+                self.missing.append((loc, f"{row.key_env} holds the same key as another row"))
+            elif key is not None:
+                found[row.name] = key
+        return found
+
+    def admin(self, server: ServerConfig) -> str | None:
+        """The key of `/admin`, where one is named."""
+        return self._named(server.admin_key_env, ("server", "admin_key_env"), "the admin key")
+
+    def _named(self, variable: str | None, loc: Loc, whose: str) -> str | None:
+        if variable is None:
+            return None
+        value = self._environ.get(variable, "").strip()
+        if not value:
+            self.missing.append(
+                (loc, f"environment variable {variable} is not set; {whose} needs it")
+            )
+        return value or None
+
+    def _of_row(self, tier: str, i: int, row: EdgeBackendConfig | CloudBackendConfig) -> str | None:
+        loc: Loc = (tier, "backends", i, "api_key_env")
+        return self._named(row.api_key_env, loc, f"backend `{row.name}`")
+
+    def _usual_key(self, row: CloudBackendConfig) -> str | None:
+        variable = self._usual.get(row.provider) if row.api_key_env is None else None
+        return self._environ.get(variable, "").strip() or None if variable else None

@@ -1,0 +1,84 @@
+"""Opens the records' database: connects, makes the tables, refuses what it does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, event, insert, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from hybridge.core.errors import ConfigError
+from hybridge.storage.schema import VERSION, metadata, schema_version
+
+PRIVATE = 0o600
+"""Mode of a new SQLite file, and so of the files that SQLite puts beside it."""
+
+
+async def open_database(address: str) -> AsyncEngine:
+    """An engine whose tables are there. Raises `ConfigError` that names `records.url`."""
+    try:
+        url = make_url(address)
+        _make_private(url)
+        engine = create_async_engine(url)
+    except (SQLAlchemyError, OSError, ImportError) as error:
+        raise ConfigError(_cannot(address, error)) from error
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine.sync_engine, "connect", _tune_sqlite)
+    try:
+        async with engine.begin() as connection:
+            await _prepare(connection, address)
+    except (SQLAlchemyError, OSError) as error:
+        await engine.dispose()
+        raise ConfigError(_cannot(address, error)) from error
+    except ConfigError:
+        await engine.dispose()
+        raise
+    return engine
+
+
+async def _prepare(connection: AsyncConnection, address: str) -> None:
+    await connection.run_sync(metadata.create_all)
+    version = (await connection.execute(select(schema_version.c.version))).scalar()
+    if version is None:
+        await connection.execute(insert(schema_version).values(version=VERSION))
+    elif version != VERSION:
+        raise ConfigError(
+            f"records.url: {_shown(address)} was written by another release (tables of version "
+            f"{version}, not {VERSION}); name another database, or move this one away"
+        )
+
+
+def _cannot(address: str, error: Exception) -> str:
+    cause = getattr(error, "orig", None) or error
+    return (
+        f"records.url: cannot open {_shown(address)}: {cause}; it must be the URL of a database "
+        "that can be written, such as sqlite+aiosqlite:///hybridge.db, or null for no records"
+    )
+
+
+def _shown(address: str) -> str:
+    """The URL without its password."""
+    try:
+        return make_url(address).render_as_string(hide_password=True)
+    except SQLAlchemyError:
+        return "the URL"
+
+
+def _make_private(url: URL) -> None:
+    """Makes a new SQLite file readable for its owner only."""
+    name = url.database or ""
+    in_memory = name in ("", ":memory:") or name.startswith("file:")
+    if url.get_backend_name() == "sqlite" and not in_memory:
+        Path(name).touch(mode=PRIVATE)
+
+
+def _tune_sqlite(connection: Any, _record: Any) -> None:
+    """Write-ahead logging: readers do not wait for the writer (sqlite.org/wal.html)."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA busy_timeout=5000")
+    cursor.close()

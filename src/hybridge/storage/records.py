@@ -1,0 +1,123 @@
+"""Writes what happened to a database, off the hot path, and reads it back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any, Self
+
+from sqlalchemy import Table, insert, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from hybridge.core.events import Compared, GatewayEvent, Served
+from hybridge.storage.database import open_database
+from hybridge.storage.rows import comparison, decision
+from hybridge.storage.schema import comparisons, decisions
+
+QUEUE = 10_000
+"""Rows that may wait to be written; further ones are dropped and counted."""
+BATCH = 500
+"""Rows written in one transaction."""
+LINGER_S = 0.2
+"""How long a row may wait for company, so that a busy gateway writes in batches."""
+CLOSE_S = 10.0
+"""How long closing may take; a database that hangs must not hold up a shutdown."""
+
+_log = logging.getLogger("hybridge.records")
+Row = tuple[Table, dict[str, Any]]
+
+
+class Records:
+    """A subscriber that queues rows, and one task that writes them.
+
+    A full disk or a lost database drops rows, which is counted in `dropped` and logged once until
+    it works again; a request is never delayed or failed by it.
+    """
+
+    def __init__(
+        self, engine: AsyncEngine, *, queue: int = QUEUE, linger_s: float = LINGER_S
+    ) -> None:
+        """Starts writing; must be called on the event loop."""
+        self._engine = engine
+        self._linger_s = linger_s
+        self._rows: asyncio.Queue[Row | None] = asyncio.Queue(queue)
+        self._losing = False
+        self._closed = False
+        self._writer = asyncio.create_task(self._write(), name="records")
+        self.dropped = 0
+        """Rows that were lost."""
+
+    @classmethod
+    async def open(cls, url: str, *, queue: int = QUEUE, linger_s: float = LINGER_S) -> Self:
+        """Connects, makes the tables that are missing, starts writing. Raises `ConfigError`."""
+        return cls(await open_database(url), queue=queue, linger_s=linger_s)
+
+    def on_event(self, happened: GatewayEvent) -> None:
+        """Queues the row of an event that has one; never waits."""
+        if isinstance(happened, Served):
+            self._put((decisions, decision(happened)))
+        elif isinstance(happened, Compared):
+            self._put((comparisons, comparison(happened)))
+
+    async def close(self) -> None:
+        """Writes what is queued and disconnects; what cannot be written in time is lost."""
+        self._closed = True
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._rows.put(None)
+                await self._writer
+        except TimeoutError:
+            self._lost(self._rows.qsize(), "the database does not answer")
+        await self._engine.dispose()
+
+    async def recent(self, limit: int = 100) -> Sequence[dict[str, Any]]:
+        """The latest decisions, latest first."""
+        return await self._latest(decisions, limit)
+
+    async def comparisons(self, limit: int = 100) -> Sequence[dict[str, Any]]:
+        """The latest comparisons, latest first."""
+        return await self._latest(comparisons, limit)
+
+    def _put(self, row: Row) -> None:
+        if self._closed:
+            return self._lost(1, "closed already")
+        try:
+            self._rows.put_nowait(row)
+        except asyncio.QueueFull:
+            self._lost(1, "the queue is full")
+
+    async def _write(self) -> None:
+        while (first := await self._rows.get()) is not None:
+            if not self._closed:
+                await asyncio.sleep(self._linger_s)
+            batch = [first]
+            while len(batch) < BATCH and not self._rows.empty():
+                row = self._rows.get_nowait()
+                if row is None:
+                    return await self._insert(batch)
+                batch.append(row)
+            await self._insert(batch)
+
+    async def _insert(self, batch: Sequence[Row]) -> None:
+        try:
+            async with self._engine.begin() as connection:
+                for table in (decisions, comparisons):
+                    rows = [values for of, values in batch if of is table]
+                    if rows:
+                        await connection.execute(insert(table), rows)
+        except Exception as error:  # whatever a driver raises, the next batch may work again
+            self._lost(len(batch), str(getattr(error, "orig", None) or type(error).__name__))
+        else:
+            self._losing = False
+
+    def _lost(self, rows: int, reason: str) -> None:
+        self.dropped += rows
+        if not self._losing:
+            self._losing = True
+            _log.error("records are being dropped: %s", reason)
+
+    async def _latest(self, table: Table, limit: int) -> Sequence[dict[str, Any]]:
+        async with self._engine.connect() as connection:
+            found = await connection.execute(select(table).order_by(table.c.id.desc()).limit(limit))
+            return [dict(row) for row in found.mappings()]

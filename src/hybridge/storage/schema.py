@@ -1,0 +1,76 @@
+"""The tables of the records. No column holds text of a prompt or an answer (R33)."""
+
+from __future__ import annotations
+
+from sqlalchemy import JSON, Boolean, Column, Float, Integer, MetaData, String, Table
+
+from hybridge.storage.columns import Moment, Money
+
+VERSION = 1
+"""Raised with every change of a table; a database of another version is refused."""
+
+metadata = MetaData()
+
+schema_version = Table("schema_version", metadata, Column("version", Integer, primary_key=True))
+"""One row: the version of the tables."""
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("request_id", String(64), nullable=False, index=True),
+    Column("at", Moment, nullable=False, index=True),
+    Column("tenant", String(128), nullable=False),
+    Column("session", String(64)),
+    Column("route", String(32), index=True),
+    Column("tier", String(8)),
+    Column("backend", String(128)),
+    Column("model", String(256)),
+    Column("score", Float),
+    Column("p", Float),
+    Column("scorer", String(64)),
+    Column("confidence", Float),
+    Column("degraded", Boolean, nullable=False),
+    Column("stream", Boolean, nullable=False),
+    Column("edge_max", Integer),
+    Column("cloud_min", Integer),
+    Column("thresholds", String(64)),
+    Column("propensity", Float),
+    Column("reasons", JSON),
+    Column("dropped", JSON),
+    Column("overhead_ms", Float),
+    Column("first_event_ms", Float),
+    Column("latency_ms", Float),
+    Column("prompt_tokens", Integer),
+    Column("completion_tokens", Integer),
+    Column("usage_estimated", Boolean),
+    Column("cost_usd", Money),
+    Column("saved_usd", Money),
+    Column("error", String(64)),
+)
+"""One row a request, served or not."""
+
+comparisons = Table(
+    "comparisons",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("request_id", String(64), nullable=False, index=True),
+    Column("at", Moment, nullable=False, index=True),
+    Column("task", String(64)),
+    Column("score", Float),
+    Column("p", Float),
+    Column("propensity", Float, nullable=False),
+    Column("edge_backend", String(128), nullable=False),
+    Column("cloud_backend", String(128), nullable=False),
+    Column("edge_version", String(128)),
+    Column("scorer_version", String(64)),
+    Column("edge_digest", String(64), nullable=False),
+    Column("cloud_digest", String(64), nullable=False),
+    Column("similarity", Float),
+    Column("agreed", Boolean, nullable=False),
+    Column("method", String(16), nullable=False),
+    Column("edge_confidence", Float),
+    Column("edge_ms", Float),
+    Column("cloud_ms", Float),
+)
+"""One row a shadow comparison (R4). Digests are SHA-256 of the normalised answers."""

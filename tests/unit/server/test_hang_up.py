@@ -1,0 +1,59 @@
+"""R55: a caller that hangs up frees what its request holds, at once."""
+
+from __future__ import annotations
+
+import asyncio
+from math import inf
+
+import pytest
+
+from hybridge.testing.backend import whole
+from hybridge.testing.gateway import piece
+from hybridge.testing.http import read, read_head
+
+pytestmark = pytest.mark.anyio
+WITHIN_S = 1.0
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_before_the_first_event(opened, chat, stream):
+    async with opened(inf) as door:
+        async with door.sent(body=chat(stream=stream)):
+            await door.gateway.begun.wait()
+        async with asyncio.timeout(WITHIN_S):
+            await door.gateway.ended.wait()
+        assert door.gateway.visits[0].cancelled
+
+
+async def test_in_the_middle_of_a_stream(opened, chat):
+    async with opened(piece("one"), inf) as door:
+        async with door.sent(body=chat(stream=True)) as (reader, writer):
+            await read_head(reader)
+            writer.transport.abort()
+        async with asyncio.timeout(WITHIN_S):
+            await door.gateway.ended.wait()
+        assert door.gateway.visits[0].cancelled
+        assert len(door.app.drain) == 0
+
+
+async def test_while_sending_its_body(opened):
+    async with opened() as door:
+        async with door.sent(body=b"{", headers={"content-length": "100"}) as (_, writer):
+            await writer.drain()
+        assert (await door.ask("/livez", method="GET")).status == 200
+    assert not door.gateway.visits
+
+
+async def test_those_who_stay_are_not_disturbed(opened, chat):
+    async with opened(0.3, piece("slow"), 0.2, piece(finish="stop")) as door:
+        got = await door.ask(body=chat(stream=True))
+    assert got.events[-1] == "[DONE]"
+    assert not door.gateway.visits[0].cancelled
+
+
+async def test_a_connection_serves_one_request_after_another(opened, chat):
+    """Also after one that was watched for a hang-up."""
+    async with opened(0.2, whole("Hi")) as door, door.sent(body=chat()) as (reader, writer):
+        assert (await read(reader)).status == 200
+        writer.write(b"GET /livez HTTP/1.1\r\nhost: t\r\n\r\n")
+        assert (await read(reader)).status == 200
