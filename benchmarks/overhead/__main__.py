@@ -10,15 +10,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.measured import machine, write
-from benchmarks.overhead.gateways import Gateway, Scene, known, scene
+from benchmarks.overhead.gateways import Gateway, known
+from benchmarks.overhead.scene import Scene, scene
 from benchmarks.overhead.tables import missed, printed
 from benchmarks.overhead.turns import Length, Row, measure
 from benchmarks.overhead.workloads import Workload, workloads
-from benchmarks.overhead.wrk import MissingTool, need
+from benchmarks.overhead.wrk import MissingToolError, need
 
 
 def main() -> int:
-    """Measure, print and keep. Returns 0, or 1 with --check when a goal is missed, or 2 when it cannot run."""
+    """Measure, print and keep. Returns 1 with --check when a goal is missed, 2 if it cannot run."""
     asked = _arguments()
     length = Length(asked.rounds, asked.seconds, tuple(asked.clients))
     chosen = [known()[name] for name in asked.gateways]
@@ -26,11 +27,15 @@ def main() -> int:
         need("nginx", "wrk", "taskset")
         with tempfile.TemporaryDirectory(prefix="overhead-") as folder, scene(Path(folder)) as at:
             misses = [_report(at, chosen, kind, length) for kind in workloads()]
-    except (MissingTool, RuntimeError) as error:
+    except (MissingToolError, RuntimeError) as error:
         print(f"overhead: {error}", file=sys.stderr)
         return 2
     found = [miss for several in misses for miss in several]
-    print("\n".join(["", *(f"MISSED  {miss}" for miss in found)] if found else ["", "every goal reached"]))
+    print(
+        "\n".join(
+            ["", *(f"MISSED  {miss}" for miss in found)] if found else ["", "every goal reached"]
+        )
+    )
     return 1 if asked.check and found else 0
 
 
@@ -63,10 +68,22 @@ def _told(progress: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead", description=__doc__)
     names = list(known())
-    parser.add_argument("--gateways", nargs="+", choices=names, default=names, metavar="NAME",
-                        help=f"who takes part: {', '.join(names)}")
-    parser.add_argument("--clients", nargs="+", type=int, default=[1, 16, 64], metavar="N",
-                        help="connections at a time (1 16 64)")
+    parser.add_argument(
+        "--gateways",
+        nargs="+",
+        choices=names,
+        default=names,
+        metavar="NAME",
+        help=f"who takes part: {', '.join(names)}",
+    )
+    parser.add_argument(
+        "--clients",
+        nargs="+",
+        type=int,
+        default=[1, 16, 64],
+        metavar="N",
+        help="connections at a time (1 16 64)",
+    )
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement (5)")
     parser.add_argument("--rounds", type=int, default=3, help="times that each takes its turn (3)")
     parser.add_argument("--check", action="store_true", help="exit 1 when a goal is missed")

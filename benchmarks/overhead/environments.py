@@ -13,7 +13,7 @@ ENVIRONMENTS = Path(__file__).parent.parent / ".envs"
 
 
 def programs(name: str, requirements: Sequence[str]) -> Path:
-    """The folder with the programs of an environment that holds `requirements`; installs it if need be.
+    """The folder with the programs of an environment that holds `requirements`, made if need be.
 
     Raises RuntimeError with pip's last words when that fails.
     """

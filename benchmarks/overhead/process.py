@@ -1,4 +1,4 @@
-"""A server in a process of its own: started on given cores, watched through /proc, stopped for certain."""
+"""A server in a process of its own: started on given cores, watched through /proc, stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts NVIDIA Switchyard's server from its Python package; runs in that package's own environment.
+"""Starts NVIDIA Switchyard's server from its Python package, in that package's own environment.
 
 Usage: serve_switchyard.py CONFIG PORT
 """

@@ -9,18 +9,28 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.overhead import probe
-from benchmarks.overhead.gateways import Scene, Started
+from benchmarks.overhead.scene import Scene, Started
 from benchmarks.overhead.workloads import Workload
 from benchmarks.overhead.wrk import Measurement, load
+
+ANSWERS_EACH = 10
+SECONDS_MAX = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a run takes: gateways x rounds x clients x seconds, and as much again for warming up and rest."""
+    """How long a run takes."""
 
     rounds: int
     seconds: float
+    """Of one measurement, at least."""
     clients: tuple[int, ...]
+
+    def seconds_for(self, clients: int, per_second: float) -> float:
+        """Longer where a gateway is slow: requests cut off at the end do not count, so each client
+        gets time for about `ANSWERS_EACH` answers, within `SECONDS_MAX`."""
+        fair = ANSWERS_EACH * clients / max(per_second, 1e-9)
+        return max(self.seconds, min(fair, SECONDS_MAX))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,8 @@ class Row:
 
     started: Started
     threads: int
+    warm_per_second: float
+    """Answers per second while warming up, at the most clients."""
     turns: dict[int, list[Turn]]
     """By number of clients."""
 
@@ -77,23 +89,34 @@ class Row:
 
 
 def measure(
-    scene: Scene, gateways: Sequence[Started], workload: Workload, length: Length,
+    scene: Scene,
+    gateways: Sequence[Started],
+    workload: Workload,
+    length: Length,
     told: Callable[[str], None],
 ) -> list[Row]:
-    """Warm every gateway up, then take turns. Raises RuntimeError when one ends with a wrong answer."""
-    for started in gateways:
-        told(f"{workload.name}: warming up {started.gateway.name}")
-        _one(scene, started, workload, max(length.clients), length.seconds)
-    rows = [Row(started, started.process.threads(), {n: [] for n in length.clients}) for started in gateways]
+    """Warm every gateway up, then take turns. RuntimeError when one ends with a wrong answer."""
+    rows = [_warmed(scene, started, workload, length, told) for started in gateways]
     for turn in range(length.rounds):
         for row in rows:
-            told(f"{workload.name}: round {turn + 1} of {length.rounds}, {row.started.gateway.name}")
+            name = row.started.gateway.name
+            told(f"{workload.name}: round {turn + 1} of {length.rounds}, {name}")
             for clients, turns in row.turns.items():
-                turns.append(_one(scene, row.started, workload, clients, length.seconds))
+                seconds = length.seconds_for(clients, row.warm_per_second)
+                turns.append(_one(scene, row.started, workload, clients, seconds))
     for started in gateways:
         if fault := probe.fault(started.url(workload), workload, scene.key):
             raise RuntimeError(f"{started.gateway.name} after the run: {fault}")
     return rows
+
+
+def _warmed(
+    scene: Scene, started: Started, workload: Workload, length: Length, told: Callable[[str], None]
+) -> Row:
+    told(f"{workload.name}: warming up {started.gateway.name}")
+    turn = _one(scene, started, workload, max(length.clients), length.seconds)
+    turns: dict[int, list[Turn]] = {clients: [] for clients in length.clients}
+    return Row(started, started.process.threads(), turn.seen.per_second, turns)
 
 
 def _one(scene: Scene, started: Started, workload: Workload, clients: int, seconds: float) -> Turn:
@@ -101,8 +124,13 @@ def _one(scene: Scene, started: Started, workload: Workload, clients: int, secon
     _rest(started)
     before = process.cpu_s()
     seen = load(
-        started.url(workload), workload, folder=scene.folder, key=scene.key, clients=clients,
-        seconds=seconds, cpu=scene.cores.load,
+        started.url(workload),
+        workload,
+        folder=scene.folder,
+        key=scene.key,
+        clients=clients,
+        seconds=seconds,
+        cpu=scene.cores.load,
     )
     used_s = process.cpu_s() - before
     return Turn(seen, used_s / max(seen.requests, 1) * 1e6, process.memory_mib())

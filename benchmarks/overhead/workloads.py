@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WORDS = (
+ANSWER = (
     "The gateway in the middle added very little , since all that it had to do was to pass "
     "these words on , one after the other , as they came ."
-).split()
-ANSWER = " ".join(WORDS)
+)
 """What the model upstream always says: 32 tokens, one per streamed event."""
+WORDS = ANSWER.split()
 
 _FIXED = {"id": "chatcmpl-canned", "created": 1_700_000_000}
 _USAGE = {"prompt_tokens": 42, "completion_tokens": len(WORDS), "total_tokens": 42 + len(WORDS)}
@@ -38,7 +38,9 @@ class Workload:
         if self.name == "whole":
             text: str = json.loads(body)["choices"][0]["message"]["content"]
             return text
-        lines = [line[5:].strip() for line in body.decode().splitlines() if line.startswith("data:")]
+        lines = [
+            line[5:].strip() for line in body.decode().splitlines() if line.startswith("data:")
+        ]
         if lines[-1] != "[DONE]":
             raise ValueError("the stream did not end with [DONE]")
         return "".join(_deltas(lines[:-1]))

@@ -13,16 +13,16 @@ from benchmarks.overhead.workloads import Workload
 SCRIPT = Path(__file__).with_name("post.lua")
 
 
-class MissingTool(RuntimeError):
+class MissingToolError(RuntimeError):
     """A program that the benchmark needs is not installed; the message says how to get it."""
 
 
 def need(*tools: str) -> None:
-    """Raise MissingTool unless each of `tools` can be started."""
+    """Raise MissingToolError unless each of `tools` can be started."""
     missing = [tool for tool in tools if shutil.which(tool) is None]
     if missing:
         names = " ".join("util-linux" if tool == "taskset" else tool for tool in missing)
-        raise MissingTool(
+        raise MissingToolError(
             f"not installed: {', '.join(missing)}. Debian, Ubuntu: sudo apt-get install {names}; "
             f"Fedora: sudo dnf install {names}"
         )

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 import yaml
-from pyreqwest.client import Client, ClientBuilder
+from pyqwest import Client
 
+from hybridge.cli.loopback import loopback
 from hybridge.testing.replies import says
 from hybridge.testing.upstream import Upstream
 
@@ -60,8 +61,8 @@ class Running:
         self.http = http
 
     async def get(self, path: str) -> Answer:
-        response = await self.http.get(self.url + path).build().send()
-        return Answer(response.status, dict(response.headers), bytes(await response.bytes()))
+        response = await self.http.get(self.url + path)
+        return Answer(response.status, dict(response.headers), response.content)
 
     async def chat(
         self,
@@ -74,11 +75,12 @@ class Running:
     ) -> Answer:
         body = {"model": "auto", "messages": [{"role": "user", "content": prompt}]}
         body |= ({"stream": True} if stream else {}) | more
-        request = self.http.post(self.url + path).body_json(body)
-        for name, value in (headers or {}).items():
-            request = request.header(name, value)
-        response = await request.build().send()
-        raw = bytes(await response.bytes())
+        response = await self.http.post(
+            self.url + path,
+            {"content-type": "application/json", **(headers or {})},
+            json.dumps(body).encode(),
+        )
+        raw = response.content
         events = events_of(raw) if stream and response.status == 200 else []
         return Answer(response.status, dict(response.headers), raw, events)
 
@@ -115,8 +117,7 @@ def start(tmp_path: Path) -> Start:
             )
         try:
             url = await _listening(process, log)
-            async with ClientBuilder().no_proxy().build() as http:
-                yield Running(url, process, http)
+            yield Running(url, process, Client(loopback()))
         finally:
             if process.returncode is None:
                 process.send_signal(signal.SIGTERM)

@@ -165,6 +165,10 @@ ERRORS = {
         "server:\n  host: 0.0.0.0\n",
         "hybridge.yaml:2:3: server.host: 0.0.0.0 can be reached from other machines, so API keys",
     ),
+    "a fallback to nobody": (
+        "routing: {fallbacks: {local: [gpt]}}\n",
+        "hybridge.yaml:1:31: routing.fallbacks.local[0]: no backend `gpt`; there are: local",
+    ),
     "a missing cloud key": (
         "cloud:\n  backends:\n    - {name: gpt, model: m, api_key_env: NO_SUCH}\n",
         "hybridge.yaml:3:29: cloud.backends[0].api_key_env: environment variable NO_SUCH is not",
@@ -223,6 +227,19 @@ def test_a_cloud_without_its_usual_key_has_none(loaded):
     text = "cloud: {backends: [{name: gpt, model: m}]}\n"
     assert loaded(text).secrets.backends == {}
     assert loaded(text, OPENAI_API_KEY="sk-1").secrets.backends == {"gpt": "sk-1"}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "found"),
+    [
+        ("https://api.openai.com/v2", {"gpt": "sk-1"}),
+        ("http://127.0.0.1:9000/v1", {}),
+        ("https://api.openai.com.evil.example/v1", {}),
+    ],
+)
+def test_a_providers_usual_key_goes_to_that_provider_only(loaded, base_url, found):
+    text = f"cloud: {{backends: [{{name: gpt, model: m, base_url: '{base_url}'}}]}}\n"
+    assert loaded(text, OPENAI_API_KEY="sk-1").secrets.backends == found
 
 
 @pytest.mark.parametrize(

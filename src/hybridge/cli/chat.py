@@ -11,7 +11,7 @@ import typer
 from hybridge.cli.options import Config, settings_of
 
 if TYPE_CHECKING:
-    from pyreqwest.client import Client
+    from pyqwest import Client
 
 
 def chat(
@@ -32,18 +32,20 @@ def chat(
 async def _chat(
     message: str | None, model: str, url: str | None, key: str | None, config: Any
 ) -> None:
-    from pyreqwest.client import ClientBuilder
+    from pyqwest import Client
 
-    async with ClientBuilder().build() as http:
-        if url is not None:
-            await _converse(http, url.rstrip("/"), model, key, message)
-            return
-        from hybridge import wiring
-        from hybridge.server.serve import Listener
+    from hybridge.cli.loopback import loopback
 
-        settings = settings_of(config, {"port": 0})
-        async with wiring.open_house(settings) as house, Listener(house.app, settings.server) as at:
-            await _converse(http, at.url, model, key, message)
+    http = Client(loopback())
+    if url is not None:
+        await _converse(http, url.rstrip("/"), model, key, message)
+        return
+    from hybridge import wiring
+    from hybridge.server.serve import Listener
+
+    settings = settings_of(config, {"port": 0})
+    async with wiring.open_house(settings) as house, Listener(house.app, settings.server) as at:
+        await _converse(http, at.url, model, key, message)
 
 
 async def _converse(
@@ -82,17 +84,18 @@ async def _turn(
 
     from hybridge.cloud.sse import SseReader
 
-    request = http.post(f"{url}/v1/chat/completions").body_json(
-        {"model": model, "messages": history, "stream": True}
+    body = {"model": model, "messages": history, "stream": True}
+    headers = {"content-type": "application/json"} | (
+        {"authorization": f"Bearer {key}"} if key else {}
     )
-    if key:
-        request = request.header("authorization", f"Bearer {key}")
     said, reader = "", SseReader()
-    async with request.build_streamed() as response:
+    payload = msgspec.json.encode(body)
+    async with http.stream("POST", f"{url}/v1/chat/completions", headers, payload) as response:
         if response.status != 200:
-            typer.echo(_message(bytes(await response.bytes())), err=True)
+            raw = b"".join([bytes(block) async for block in response.content])
+            typer.echo(_message(raw), err=True)
             return None
-        while (block := await response.body_reader.read(65536)) is not None:
+        async for block in response.content:
             for data in reader.feed(bytes(block)):
                 if data == b"[DONE]":
                     continue

@@ -7,27 +7,31 @@ import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Self
 from urllib.parse import urlsplit
 
-from pyreqwest.client import Client, ClientBuilder
-from pyreqwest.exceptions import (
-    ConnectError,
-    PyreqwestError,
+from pyqwest import (
+    Client,
+    Headers,
+    HTTPTransport,
+    Proxy,
     ReadError,
-    RequestTimeoutError,
+    RemoteProtocolError,
+    Response,
     WriteError,
 )
-from pyreqwest.proxy import ProxyBuilder
-from pyreqwest.request import RequestBuilder
-from pyreqwest.response import Response
 
 from hybridge.cloud.config import TimeoutsConfig
 from hybridge.core.clock import Deadline
 
 POOL_IDLE_S = 60.0
 """An idle connection is closed before the 75 s after which common servers close it themselves."""
+
+POOL_IDLE = 256
+"""Idle connections kept for one upstream."""
+_NO_PROXY = Proxy("http://127.0.0.1:9", no_proxy="127.0.0.0/8,::1,localhost")
+"""A proxy for nobody. The system's cannot reach this machine's own servers, and a client without a
+proxy of its own would use the system's."""
 
 
 class Unreachable(Exception):  # noqa: N818 - a fact about the network, classified by the caller
@@ -44,7 +48,7 @@ class Reply:
 
     status: int
     headers: Mapping[str, str]
-    """By lower-case name."""
+    """Names in any case."""
     body: bytes
 
 
@@ -56,49 +60,48 @@ class Transport:
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._timeouts = timeouts
-        self._client = _client(self._base_url, timeouts, proxy)
-        self._headers = {"content-type": "application/json"}
+        self._http = _transport(self._base_url, timeouts, proxy)
+        self._client = Client(self._http)
+        headers = {"content-type": "application/json", "user-agent": "hybridge"}
         if key is not None:
-            self._headers["authorization"] = f"Bearer {key}"
+            headers["authorization"] = f"Bearer {key}"
+        self._headers = Headers(headers)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._client.close()
+        await self._http.aclose()
 
     async def post(self, path: str, body: bytes, deadline: Deadline) -> Reply:
         """Sends and reads everything. Raises `Unreachable` or `TooSlow`."""
-        request = self._request("POST", path).body_bytes(body)
-        return await self._whole(request, self._timeouts.first_byte_s, deadline)
+        return await self._whole("POST", path, body, self._timeouts.first_byte_s, deadline)
 
     async def get(self, path: str, deadline: Deadline) -> Reply:
         """The same for GET."""
-        return await self._whole(self._request("GET", path), self._timeouts.connect_s, deadline)
+        return await self._whole("GET", path, None, self._timeouts.connect_s, deadline)
 
     @asynccontextmanager
     async def stream(self, path: str, body: bytes, deadline: Deadline) -> AsyncIterator[Stream]:
         """Sends, and reads the head. Raises `Unreachable` or `TooSlow`."""
-        request = self._request("POST", path).body_bytes(body)
-        # Without this limit the client reads 64 KiB ahead before it gives the first chunk.
-        streamed = request.streamed_read_buffer_limit(0).build_streamed()
+        asked = self._client.stream("POST", self._base_url + path, self._headers, body)
         with _translated():
             async with asyncio.timeout(min(self._timeouts.first_byte_s, deadline.remaining_s)):
-                response = await streamed.__aenter__()
+                response = await asked.__aenter__()
         try:
             yield Stream(response, self._timeouts.between_chunks_s, deadline)
         finally:
-            await streamed.__aexit__(None, None, None)
+            await asked.__aexit__(None, None, None)
 
-    async def _whole(self, request: RequestBuilder, limit_s: float, deadline: Deadline) -> Reply:
+    async def _whole(
+        self, method: str, path: str, body: bytes | None, limit_s: float, deadline: Deadline
+    ) -> Reply:
         with _translated():
             async with asyncio.timeout(min(limit_s, deadline.remaining_s)):
-                response = await request.build().send()
-                body = bytes(await response.bytes())
-        return Reply(response.status, _headers(response), body)
-
-    def _request(self, method: str, path: str) -> RequestBuilder:
-        return self._client.request(method, self._base_url + path).headers(self._headers)
+                response = await self._client.execute(
+                    method, self._base_url + path, self._headers, body
+                )
+        return Reply(response.status, response.headers, response.content)
 
 
 class Stream:
@@ -109,15 +112,15 @@ class Stream:
         self._between_s = between_s
         self._deadline = deadline
         self.status = response.status
-        self.headers = _headers(response)
+        self.headers: Mapping[str, str] = response.headers
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Each piece as it comes. Raises `Unreachable` or `TooSlow`."""
-        reader = self._response.body_reader
+        content = aiter(self._response.content)
         while True:
             with _translated():
                 async with asyncio.timeout(min(self._between_s, self._deadline.remaining_s)):
-                    piece = await reader.read_chunk()
+                    piece = await anext(content, None)
             if piece is None:
                 return
             yield bytes(piece)
@@ -134,14 +137,14 @@ class _translated:  # noqa: N801 - used as a statement
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, RequestTimeoutError | TimeoutError):
+        if isinstance(error, TimeoutError):
             raise TooSlow("no answer in time") from error
-        if isinstance(error, ConnectError):
+        if isinstance(error, ConnectionError):
             raise Unreachable("cannot be reached") from error
         if isinstance(error, ReadError | WriteError):
             raise Unreachable("hung up") from error
-        if isinstance(error, PyreqwestError):
-            raise Unreachable(f"did not answer as HTTP does ({type(error).__name__})") from error
+        if isinstance(error, RemoteProtocolError):
+            raise Unreachable("does not answer as HTTP does") from error
 
 
 def is_loopback(url: str) -> bool:
@@ -155,24 +158,14 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def _client(base_url: str, timeouts: TimeoutsConfig, proxy: str | None) -> Client:
-    builder = (
-        ClientBuilder()
-        .connect_timeout(timedelta(seconds=timeouts.connect_s))
-        .timeout(timedelta(seconds=timeouts.total_s))
-        .pool_idle_timeout(timedelta(seconds=POOL_IDLE_S))
-        .pool_max_idle_per_host(256)
-        .max_connections(None)
-        .tcp_nodelay(True)
-        .follow_redirects(False)
-        .user_agent("hybridge")
+def _transport(base_url: str, timeouts: TimeoutsConfig, proxy: str | None) -> HTTPTransport:
+    return HTTPTransport(
+        tls_include_system_certs=True,
+        proxy=_NO_PROXY if proxy is None and is_loopback(base_url) else proxy,
+        timeout=timeouts.total_s,
+        connect_timeout=timeouts.connect_s,
+        pool_idle_timeout=POOL_IDLE_S,
+        pool_max_idle_per_host=POOL_IDLE,
+        follow_redirects=False,
+        enable_otel=False,
     )
-    if proxy is not None:
-        builder = builder.proxy(ProxyBuilder.all(proxy))
-    elif is_loopback(base_url):
-        builder = builder.no_proxy()  # the system's proxy cannot reach this machine's own servers
-    return builder.build()
-
-
-def _headers(response: Response) -> Mapping[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}

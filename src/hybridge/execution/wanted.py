@@ -40,7 +40,7 @@ _OTHER_LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 _HEAD = re.compile(r"\s*([^?？:：\n]{4,200}[?？:：])")
-_LOOKED_AT = 2000
+_LOOKED_AT = 1000
 """Characters at each end of a long turn: instructions stand at its beginning or at its end."""
 _WORDS_OF_A_HEAD = 4
 _CHARACTERS_OF_A_HEAD = 6

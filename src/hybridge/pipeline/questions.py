@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -92,10 +92,14 @@ def _labels() -> Iterator[Question]:
     for text, label in rows.INTENTS_EN:
         labels = "refund, order_status, complaint or greeting"
         ask = f"Classify as {labels}. Answer with the label only: "
-        yield Question(ask + text, "en", "intent", (label,))
+        yield Question(ask + text, "en", "intent", (label,), _others(rows.INTENTS_EN, label))
     for text, label in rows.INTENTS_ZH:
         ask = "将用户意图分类为：查天气、订机票、播放音乐、闹钟。只回答类别。用户："
-        yield Question(ask + text, "zh", "intent", (label,))
+        yield Question(ask + text, "zh", "intent", (label,), _others(rows.INTENTS_ZH, label))
+
+
+def _others(intents: Iterable[tuple[str, str]], label: str) -> tuple[str, ...]:
+    return tuple(sorted({other for _, other in intents} - {label}))
 
 
 def _rewritten() -> Iterator[Question]:

@@ -23,7 +23,7 @@ from hybridge.learning.config import LearningConfig
 from hybridge.privacy.config import PrivacyConfig
 from hybridge.routing.config import RoutingConfig
 from hybridge.server.config import ServerConfig
-from hybridge.settings.checks import check_backends, check_server
+from hybridge.settings.checks import check_backends, check_fallbacks, check_server
 from hybridge.settings.complaints import complaints, unknown
 from hybridge.settings.document import Document, read
 from hybridge.settings.overrides import Overridden, override
@@ -113,13 +113,14 @@ class _Reading:
     def settings(self, folder: Path) -> Settings:
         """Raises `ConfigError`. Relative paths begin at `folder`."""
         sections: dict[str, Any] = dict(self._sections())
-        usual = {name: row.key_env for name, row in PROVIDERS.items()}
-        lookup = Lookup(self._environ, usual)
+        lookup = Lookup(self._environ, PROVIDERS)
         server: ServerConfig = sections.get("server", ServerConfig())
         edge: EdgeConfig = sections.get("edge", EdgeConfig(backends=()))
         cloud: CloudConfig = sections.get("cloud", CloudConfig())
         self._note(check_server(server))
         self._note(check_backends(edge, cloud, PROVIDERS))
+        if {"routing", "edge", "cloud"} <= sections.keys():
+            self._note(check_fallbacks(sections["routing"], edge, cloud))
         secrets = Secrets(
             backends=lookup.edge(edge) | lookup.cloud(cloud),
             tenants=lookup.tenants(server),

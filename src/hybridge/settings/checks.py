@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
 from hybridge.cloud.config import CloudConfig
 from hybridge.core.request import AUTO
 from hybridge.edge.config import EdgeConfig
+from hybridge.routing.config import RoutingConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc, dotted
 
@@ -44,6 +45,24 @@ def check_backends(
         if backend.provider not in providers:
             known = ", ".join(sorted(providers))
             yield ("cloud", "backends", index, "provider"), f"must be one of {known}"
+
+
+def check_fallbacks(
+    routing: RoutingConfig, edge: EdgeConfig, cloud: CloudConfig
+) -> Iterator[Finding]:
+    """Fallbacks are for backends that exist, or their models, and to backends that exist."""
+    names = [*(row.name for row in edge.backends), *(row.name for row in cloud.backends)]
+    models = [*(row.model for row in edge.backends), *(row.model for row in cloud.backends)]
+    for name, others in routing.fallbacks.items():
+        if name not in (*names, *models):
+            yield ("routing", "fallbacks", name), _no_backend(name, names)
+        for index, other in enumerate(others):
+            if other not in names:
+                yield ("routing", "fallbacks", name, index), _no_backend(other, names)
+
+
+def _no_backend(name: str, known: Iterable[str]) -> str:
+    return f"no backend `{name}`; there are: {', '.join(sorted(known))}"
 
 
 def _twice(seen: dict[str, Loc], name: str, loc: Loc) -> Iterator[Finding]:

@@ -98,7 +98,8 @@ def _put(data: dict[str, Any], loc: Loc, value: Any, settings: type[Section]) ->
             into[str(part)] = _plain(field.get_default(call_default_factory=True)) if field else {}
         if not _has(into, part):
             return False
-        into = into[part]
+        holder: Any = into
+        into = holder[part]
         annotation = field.annotation if field else schema.item(annotation)
         if isinstance(following, int) and isinstance(into, list) and following == len(into):
             into.append({})

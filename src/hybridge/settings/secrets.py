@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
+from hybridge.cloud.providers import Provider
 from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc
@@ -32,10 +34,9 @@ class Secrets:
 class Lookup:
     """Finds secrets in the environment, and notes those that are missing."""
 
-    def __init__(self, environ: Mapping[str, str], usual: Mapping[str, str | None]) -> None:
-        """`usual`: the variable that each provider's key usually lies in."""
+    def __init__(self, environ: Mapping[str, str], providers: Mapping[str, Provider]) -> None:
         self._environ = environ
-        self._usual = usual
+        self._providers = providers
         self.missing: list[tuple[Loc, str]] = []
         """Key of the configuration, and what is wrong."""
 
@@ -83,5 +84,13 @@ class Lookup:
         return self._named(row.api_key_env, loc, f"backend `{row.name}`")
 
     def _usual_key(self, row: CloudBackendConfig) -> str | None:
-        variable = self._usual.get(row.provider) if row.api_key_env is None else None
-        return self._environ.get(variable, "").strip() or None if variable else None
+        """A provider's own key goes to that provider's own address only."""
+        provider = self._providers.get(row.provider)
+        if provider is None or provider.key_env is None or row.api_key_env is not None:
+            return None
+        at_home = not row.base_url or not provider.base_url or _host(row) == _host(provider)
+        return self._environ.get(provider.key_env, "").strip() or None if at_home else None
+
+
+def _host(row: CloudBackendConfig | Provider) -> str | None:
+    return urlsplit(row.base_url or "").hostname

@@ -8,6 +8,8 @@ from decimal import Decimal
 from sqlalchemy import BigInteger, DateTime, Dialect
 from sqlalchemy.types import TypeDecorator
 
+# ruff: noqa: ARG002 - SQLAlchemy's signatures
+
 NANO = 10**9
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 from sqlalchemy import Table, insert, select
@@ -91,13 +91,16 @@ class Records:
         while (first := await self._rows.get()) is not None:
             if not self._closed:
                 await asyncio.sleep(self._linger_s)
-            batch = [first]
-            while len(batch) < BATCH and not self._rows.empty():
-                row = self._rows.get_nowait()
-                if row is None:
-                    return await self._insert(batch)
-                batch.append(row)
-            await self._insert(batch)
+            await self._insert([first, *self._there_already(BATCH - 1)])
+
+    def _there_already(self, most: int) -> Iterator[Row]:
+        """Rows that need not be waited for."""
+        for _ in range(min(most, self._rows.qsize())):
+            row = self._rows.get_nowait()
+            if row is None:
+                self._rows.put_nowait(None)  # the end stays where the writer will find it
+                return
+            yield row
 
     async def _insert(self, batch: Sequence[Row]) -> None:
         try:

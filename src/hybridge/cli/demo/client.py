@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import msgspec
-from pyreqwest.client import Client as HttpClient
+from pyqwest import Client as HttpClient
 
 from hybridge.cli.demo.scenes import Ask
 from hybridge.cli.demo.table import Row
@@ -25,12 +25,12 @@ async def ask(http: HttpClient, url: str, scene: Ask) -> Row:
         "temperature": 0,
         "stream": scene.stream,
     }
-    request = http.post(f"{url}/v1/chat/completions").body_json(body)
-    for name, value in scene.headers.items():
-        request = request.header(name, value)
+    headers = {"content-type": "application/json", **scene.headers}
     started_s = time.monotonic()
-    response = await request.build().send()
-    raw = bytes(await response.bytes())
+    response = await http.post(
+        f"{url}/v1/chat/completions", headers, msgspec.json.encode(body)
+    )
+    raw = response.content
     took_ms = 1000 * (time.monotonic() - started_s)
     if scene.stream and response.status == 200:
         text, account = _of_stream(raw)

@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pyreqwest.client import ClientBuilder
+from pyqwest import Client
 
 from hybridge import wiring
 from hybridge.cli.demo.client import ask
 from hybridge.cli.demo.scenes import SCENES, Act
 from hybridge.cli.demo.standin import MODEL, StandIn
 from hybridge.cli.demo.table import Row
+from hybridge.cli.loopback import loopback
 from hybridge.cli.progress import counting, downloading
 from hybridge.core.errors import ConfigError
 from hybridge.server.serve import Listener
@@ -41,16 +42,16 @@ async def play(cloud: str | None) -> list[Row]:
 
 async def _perform(url: str, acts: Acts) -> list[Row]:
     rows = []
-    async with ClientBuilder().build() as http:
-        with counting("asking", len(SCENES)) as done:
-            for scene in SCENES:
-                if isinstance(scene, Act):
-                    if scene in acts:
-                        await acts[scene]()
-                        rows.append(Row(note=scene.value))
-                else:
-                    rows.append(await ask(http, url, scene))
-                done()
+    http = Client(loopback())
+    with counting("asking", len(SCENES)) as done:
+        for scene in SCENES:
+            if isinstance(scene, Act):
+                if scene in acts:
+                    await acts[scene]()
+                    rows.append(Row(note=scene.value))
+            else:
+                rows.append(await ask(http, url, scene))
+            done()
     return rows
 
 
