@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,12 +21,16 @@ def serve(
     """Runs the gateway. With nothing configured: edge only, on 127.0.0.1:8686."""
     from hybridge import wiring
     from hybridge.cli.progress import downloading
+    from hybridge.core.redaction import Redactor
+    from hybridge.server.serve import run
+    from hybridge.telemetry.logs import configure
 
     settings = settings_of(config, {"host": host, "port": port})
     for name in wiring.catalogue_models(settings):
         with downloading(f"fetching {name}") as advance:
             wiring.fetcher(settings).ensure(name, advance)
-    asyncio.run(_serve(settings))
+    configure(sys.stderr, Redactor(settings.secrets.values))
+    run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:

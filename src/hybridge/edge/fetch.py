@@ -71,7 +71,7 @@ class Fetcher:
 
     def _all_failed(self, name: str, failed: Sequence[str]) -> str:
         model, place = self._store.known(name), self._store.place(name)
-        tried = "".join(f"\n  - {reason}" for reason in failed) or " No source for it is configured."
+        tried = "".join(f"\n  - {reason}" for reason in failed) or " None of its sources is in use."
         return (
             f"{name} could not be fetched.{tried}\n"
             f"Put the file ({model.size_bytes} bytes, SHA-256 {model.sha256}) at {place} yourself, "

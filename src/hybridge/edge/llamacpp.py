@@ -29,10 +29,13 @@ from hybridge.modelstore.digest import fingerprint
 CONTEXT_TOKENS = 4096
 """Of one slot, where neither the configuration nor the model names less."""
 HONOURED = frozenset(
-    "messages temperature top_p top_k min_p stop seed presence_penalty frequency_penalty "
-    "repeat_penalty logit_bias logprobs top_logprobs response_format grammar tools tool_choice "
-    "parallel_tool_calls chat_template_kwargs".split()
-)
+    (
+        "messages", "temperature", "top_p", "top_k", "min_p", "stop", "seed", "presence_penalty",
+        "frequency_penalty", "repeat_penalty", "logit_bias", "logprobs", "top_logprobs",
+        "response_format", "grammar", "tools", "tool_choice", "parallel_tool_calls",
+        "chat_template_kwargs",
+    )
+)  # fmt: skip
 """Fields of a request that llama.cpp acts on. The others say nothing about the text that is wanted
 (`user`, `metadata`, …), or would let a caller reach into the engine (`n_predict`, `id_slot`, …)."""
 _FAULTS: Mapping[str, Fault] = {

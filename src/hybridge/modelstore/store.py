@@ -15,15 +15,13 @@ from hybridge.modelstore.catalogue import CATALOGUE, CatalogueModel
 from hybridge.modelstore.digest import sha256
 
 ROOM = 1.3
-"""Free space wanted, as a multiple of the model's size: beside it lies at most one wheel at a time."""
+"""Free space wanted, as a multiple of the model's size: one wheel may lie beside it at a time."""
 
 
 class ModelStore:
     """Files are written beside their final name, checked, and then moved there in one step."""
 
-    def __init__(
-        self, folder: Path, catalogue: Mapping[str, CatalogueModel] = CATALOGUE
-    ) -> None:
+    def __init__(self, folder: Path, catalogue: Mapping[str, CatalogueModel] = CATALOGUE) -> None:
         self.folder = folder
         self._catalogue = catalogue
 
@@ -84,7 +82,7 @@ class ModelStore:
                 write(file)
                 file.flush()
                 _check(file, model)
-                os.fsync(file.fileno())  # the name must not outlive a power cut that the bytes do not
+                os.fsync(file.fileno())  # after a power cut, a name without its bytes were a lie
             return part.rename(place)
         finally:
             part.unlink(missing_ok=True)

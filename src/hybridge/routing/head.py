@@ -104,7 +104,8 @@ class Head:
         z = head.bias + float(contributions.sum()) + float(head.ngrams[buckets] @ weights)
         if usable and head.embedding is not None and embedding is not None:
             z += float(embedding @ head.embedding)
-        return Prediction(head.probability(z), _reasons(contributions * head.slope), usable)
+        reasons = _reasons(contributions * head.slope, raw)
+        return Prediction(head.probability(z), reasons, usable)
 
 
 def _weights(arrays: dict[str, Vector], name: str) -> Weights:
@@ -125,9 +126,10 @@ def _shaped(array: Vector, size: int) -> Vector:
     return array
 
 
-def _reasons(contributions: Vector) -> tuple[str, ...]:
-    """The strongest signals, with their direction: `+` towards the cloud."""
-    order = np.argsort(-np.abs(contributions), kind="stable")[:STRONGEST]
+def _reasons(contributions: Vector, raw: Vector) -> tuple[str, ...]:
+    """The strongest signals that are there, with their direction: `+` towards the cloud."""
+    strength = np.where(raw > 0, np.abs(contributions), 0.0)
+    strongest = np.argsort(-strength, kind="stable")[:STRONGEST]
     return tuple(
-        f"{WORDS[i]} ({'+' if contributions[i] > 0 else '-'})" for i in order if contributions[i]
+        f"{WORDS[i]} ({'+' if contributions[i] > 0 else '-'})" for i in strongest if strength[i]
     )

@@ -150,7 +150,9 @@ class Builder:
             self._patience(),
             clock,
         )
-        return House(gateway, self._app(gateway), engines, remote, planner), health
+        app = self._app(gateway)
+        self._metrics.watch_in_flight(lambda: len(app.drain))
+        return House(gateway, app, engines, remote, planner), health
 
     async def _open_records(self) -> None:
         url = self._settings.records.url

@@ -1,0 +1,1 @@
+"""How long a decision takes: rules, text features, encoder, head, and all of it together."""

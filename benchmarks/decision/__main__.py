@@ -1,0 +1,142 @@
+"""`python -m benchmarks.decision`: how long it takes to decide where a request runs."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from itertools import islice
+
+from tokenizers import Tokenizer
+
+from benchmarks.decision.goals import Row, late, missed
+from benchmarks.decision.prompts import SENTENCES, Size, prompts, sizes
+from benchmarks.decision.stages import Decision, stages
+from benchmarks.decision.timing import Times, time_stages
+from benchmarks.measured import machine, table, write
+from hybridge.edge.encoder import ASSETS, Encoder
+from hybridge.routing.config import RoutingConfig
+from hybridge.routing.head import Head
+from hybridge.routing.rules import Rules
+from hybridge.routing.scorer import HeadScorer
+
+THREADS = (1, 2)
+SHORT_MS = 1.0
+"""A deadline that no encoding of a long prompt meets."""
+
+
+def main() -> int:
+    """Measure, print and keep. Returns 1 with --check when a goal is missed."""
+    asked = _arguments()
+    deadline_ms = RoutingConfig().score_timeout_ms
+    before = machine()
+    with ExitStack() as stack:
+        encoders = {n: _encoder(stack, n) for n in THREADS}
+        figures = asyncio.run(_measure(asked.calls, deadline_ms, encoders))
+        hurried = asyncio.run(_hurried(asked.calls, encoders[1]))
+    _print(figures, hurried, deadline_ms)
+    print(f"\n{write('decision', _results(before, figures, hurried, deadline_ms))}")
+    misses = [*missed(figures, deadline_ms), *late(hurried, SHORT_MS, "late encoder")]
+    print(
+        "\n" + "\n".join(f"MISSED  {miss}" for miss in misses) if misses else "\nevery goal reached"
+    )
+    return 1 if asked.check and misses else 0
+
+
+def _encoder(stack: ExitStack, threads: int) -> Encoder:
+    encoder = Encoder.shipped(threads=threads)
+    stack.callback(encoder.close)
+    return encoder
+
+
+async def _measure(
+    calls: int, deadline_ms: float, encoders: Mapping[int, Encoder]
+) -> dict[Row, dict[str, Times]]:
+    timed = stages(Rules.load(), Head.shipped(), encoders, deadline_ms / 1000)
+    figures: dict[Row, dict[str, Times]] = {}
+    for language in SENTENCES:
+        for size in _sizes():
+            _told(f"{language}, {size.title}")
+            texts = list(islice(prompts(language, size), calls + 100))
+            figures[language, size.title] = await time_stages(timed, iter(texts), calls)
+    _told("")
+    return figures
+
+
+async def _hurried(calls: int, encoder: Encoder) -> Times:
+    """Whole decisions whose encoder is always late: the text head has to speak in time."""
+    decision = Decision(
+        Rules.load(), HeadScorer(Head.shipped(), encoder, timeout_s=SHORT_MS / 1000)
+    )
+    longest = _sizes()[-1]
+    texts = islice(prompts("en", longest), calls + 100)
+    return (await time_stages({"hurried": decision}, texts, calls))["hurried"]
+
+
+def _sizes() -> tuple[Size, ...]:
+    words = Tokenizer.from_file(str(ASSETS / "tokenizer.json"))
+    words.no_padding()
+    words.no_truncation()
+    return sizes(lambda text: len(words.encode(text).ids))
+
+
+def _print(figures: Mapping[Row, Mapping[str, Times]], hurried: Times, deadline_ms: float) -> None:
+    titles = list(next(iter(figures.values())))
+    lines = [
+        [f"{language}, {size}", *(str(times[title]) for title in titles)]
+        for (language, size), times in figures.items()
+    ]
+    print("milliseconds: p50 / p95 / p99\n")
+    print(table(["prompt", *titles], lines))
+    slowest = max(times.at(1.0) for row in figures.values() for times in _whole(row))
+    print(
+        f"\nslowest whole decision: {slowest:.1f} ms; the encoder's deadline is {deadline_ms:g} ms"
+    )
+    print(f"with an encoder that is always late (deadline {SHORT_MS:g} ms, 4 kB): {hurried}")
+
+
+def _whole(row: Mapping[str, Times]) -> Iterable[Times]:
+    return (times for title, times in row.items() if title.startswith("whole"))
+
+
+def _results(
+    before: Mapping[str, object],
+    figures: Mapping[Row, Mapping[str, Times]],
+    hurried: Times,
+    deadline_ms: float,
+) -> dict[str, object]:
+    rows = [
+        {"language": language, "size": size, "stages": {t: _json(v) for t, v in times.items()}}
+        for (language, size), times in figures.items()
+    ]
+    return {
+        "machine": before,
+        "deadline_ms": deadline_ms,
+        "rows": rows,
+        "late_encoder": {"deadline_ms": SHORT_MS, **_json(hurried)},
+    }
+
+
+def _json(times: Times) -> dict[str, float]:
+    shares = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99, "max_ms": 1.0}
+    return {"calls": len(times.calls_ms)} | {k: round(times.at(v), 4) for k, v in shares.items()}
+
+
+def _told(progress: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.decision", description=__doc__)
+    parser.add_argument(
+        "--calls", type=int, default=300, help="of each stage per prompt size (300)"
+    )
+    parser.add_argument("--check", action="store_true", help="exit 1 when a goal is missed")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

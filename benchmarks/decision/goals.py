@@ -1,0 +1,49 @@
+"""What the figures have to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from benchmarks.decision.timing import Times
+
+RULES_MAX_MS = 0.2
+"""p99 at 128 tokens."""
+TEXT_MAX_MS = 1.0
+"""Features and n-grams, p99, at any length."""
+WHOLE_MAX_MS = 8.0
+"""p99 at 128 tokens with one thread."""
+TOLERANCE_MS = 10.0
+"""Beyond the scorer's deadline: what follows it (text head, plan) and one turn of the scheduler
+until the event loop runs again."""
+REFERENCE = "128 tokens"
+
+Row = tuple[str, str]
+"""Language and size."""
+
+
+def missed(figures: Mapping[Row, Mapping[str, Times]], deadline_ms: float) -> Iterator[str]:
+    """The goals that are not reached, each in words."""
+    for (language, size), times in figures.items():
+        where = f"{language}, {size}"
+        yield from _slower(times, "features + n-grams", TEXT_MAX_MS, where)
+        if size == REFERENCE:
+            yield from _slower(times, "rules", RULES_MAX_MS, where)
+            yield from _slower(times, "whole, 1 thread", WHOLE_MAX_MS, where)
+        for title in times:
+            if title.startswith("whole"):
+                yield from late(times[title], deadline_ms, f"{where}: {title}")
+
+
+def _slower(times: Mapping[str, Times], title: str, bound_ms: float, where: str) -> Iterator[str]:
+    p99 = times[title].at(0.99)
+    if p99 >= bound_ms:
+        yield f"{where}: {title}: p99 {p99:.2f} ms, not under {bound_ms:g} ms"
+
+
+def late(times: Times, deadline_ms: float, what: str) -> Iterator[str]:
+    """A decision that came after its deadline, tolerance included."""
+    bound_ms = deadline_ms + TOLERANCE_MS
+    over = sum(call_ms > bound_ms for call_ms in times.calls_ms)
+    if over:
+        slowest = times.at(1.0)
+        yield f"{what}: {over} calls above {bound_ms:g} ms, the slowest took {slowest:.1f} ms"
