@@ -132,7 +132,7 @@ def _told(progress: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.decision", description=__doc__)
     parser.add_argument(
-        "--calls", type=int, default=300, help="of each stage per prompt size (300)"
+        "--calls", type=int, default=200, help="of each stage per prompt size (200)"
     )
     parser.add_argument("--check", action="store_true", help="exit 1 when a goal is missed")
     return parser.parse_args()
