@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ def load(
     url: str, workload: Workload, *, folder: Path, key: str, clients: int, seconds: float, cpu: str
 ) -> Measurement:
     """`clients` connections that each send the next request when the last one is answered."""
-    command = ["taskset", "-c", cpu, "wrk", "-t1", f"-c{clients}", f"-d{seconds:g}s"]
+    command = ["taskset", "-c", cpu, "wrk", "-t1", f"-c{clients}", f"-d{math.ceil(seconds)}s"]
     command += ["--timeout", "10s", "-s", str(SCRIPT), url, "--"]
     command += [str(folder / f"{workload.name}.json"), workload.ending, key]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -112,8 +112,13 @@ def start(tmp_path: Path) -> Start:
         log = tmp_path / "gateway.log"
         with log.open("wb") as err:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "hybridge", *arguments,
-                cwd=tmp_path, stderr=err, env={**os.environ, **(env or {})},
+                sys.executable,
+                "-m",
+                "hybridge",
+                *arguments,
+                cwd=tmp_path,
+                stderr=err,
+                env={**os.environ, **(env or {})},
             )
         try:
             url = await _listening(process, log)
@@ -157,7 +162,12 @@ def pair(start: Start) -> Callable[..., AbstractAsyncContextManager[Pair]]:
             backends = {
                 "edge": {
                     "backends": [
-                        {"name": "e", "engine": "openai", "base_url": edge.base_url, "model": "small"}
+                        {
+                            "name": "e",
+                            "engine": "openai",
+                            "base_url": edge.base_url,
+                            "model": "small",
+                        }
                     ]
                 },
                 "cloud": {

@@ -10,7 +10,12 @@ from hybridge.testing.replies import END, cut, fails, hangs, says, slowly
 
 pytestmark = pytest.mark.anyio
 
-TRIVIAL = ["Hello!", "Correct the spelling: I recieve teh letter.", "你好", "请改正错别字：我今天很高心。"]
+TRIVIAL = [
+    "Hello!",
+    "Correct the spelling: I recieve teh letter.",
+    "你好",
+    "请改正错别字：我今天很高心。",
+]
 PROOFS = [
     "Prove that there are infinitely many prime numbers, step by step.",
     "请一步一步证明：根号二是无理数。",
@@ -53,7 +58,10 @@ async def test_the_band_shadows_and_returns_the_clouds_answer(pair, stream):
 
 @pytest.mark.parametrize(
     ("bounds", "route"),
-    [({"edge_max": 10, "cloud_min": 11}, "edge_classified"), ({"edge_max": 0, "cloud_min": 1}, "cloud_classified")],
+    [
+        ({"edge_max": 10, "cloud_min": 11}, "edge_classified"),
+        ({"edge_max": 0, "cloud_min": 1}, "cloud_classified"),
+    ],
 )
 async def test_the_boundaries_rule_over_everything_scored(pair, bounds, route):
     async with pair(routing=bounds) as p:
@@ -66,7 +74,10 @@ async def test_an_unsure_edge_answer_escalates_and_nothing_of_it_is_sent(pair, s
     async with pair(routing={"edge_max": 10, "cloud_min": 11}) as p:
         p.edge.then(UNSURE)
         answer = await p.gateway.chat("What causes the seasons on Earth?", stream=stream)
-        assert (answer.account["route"], answer.text) == ("cloud_escalated", "Hello from the cloud.")
+        assert (answer.account["route"], answer.text) == (
+            "cloud_escalated",
+            "Hello from the cloud.",
+        )
         assert b"Perhaps" not in answer.raw
         assert len(p.edge.posts) == len(p.cloud.posts) == 1
 
@@ -92,9 +103,7 @@ async def test_a_failing_edge_falls_back_to_the_cloud(pair, stream):
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize(
-    "cloud", [fails(500), fails(401), fails(429)], ids=["500", "401", "429"]
-)
+@pytest.mark.parametrize("cloud", [fails(500), fails(401), fails(429)], ids=["500", "401", "429"])
 async def test_a_failing_cloud_degrades_to_the_edge_and_says_so_everywhere(pair, cloud, stream):
     async with pair() as p:
         p.cloud.then(cloud)

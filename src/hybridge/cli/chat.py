@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def chat(
-    message: Annotated[str | None, typer.Argument(help="One message; none: a conversation.")] = None,
+    message: Annotated[
+        str | None, typer.Argument(help="One message; none: a conversation.")
+    ] = None,
     model: Annotated[str, typer.Option(help="`auto`, or a backend's name.")] = "auto",
     url: Annotated[
         str | None, typer.Option(help="A running gateway, e.g. http://127.0.0.1:8686.")

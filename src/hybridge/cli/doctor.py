@@ -40,7 +40,12 @@ def doctor(config: Config = None, as_json: Json = False) -> None:
     except ConfigError as error:
         _print([Finding("configuration", "fail", str(error))], as_json)
         raise typer.Exit(EXIT_USAGE) from error
-    findings = [*_machine(), *_models(settings), *_port(settings), *asyncio.run(_backends(settings))]
+    findings = [
+        *_machine(),
+        *_models(settings),
+        *_port(settings),
+        *asyncio.run(_backends(settings)),
+    ]
     _print(findings, as_json)
     if any(finding.verdict == "fail" for finding in findings):
         raise typer.Exit(EXIT_FAILED)
@@ -64,12 +69,16 @@ def _models(settings: Settings) -> Iterator[Finding]:
         if path is not None:
             yield Finding(f"model {name}", "ok", str(path))
         else:
-            said = f"not here yet; the first `serve`, or `hybridge models pull {name}`, fetches {size}"
+            said = (
+                f"not here yet; the first `serve`, or `hybridge models pull {name}`, fetches {size}"
+            )
             yield Finding(f"model {name}", "warn", said)
     for row in settings.edge.backends:
         if row.engine == "llamacpp" and row.model.endswith(".gguf"):
             found = Path(row.model).is_file()
-            yield Finding(f"model {row.model}", "ok" if found else "fail", "here" if found else "no such file")
+            yield Finding(
+                f"model {row.model}", "ok" if found else "fail", "here" if found else "no such file"
+            )
 
 
 def _port(settings: Settings) -> Iterator[Finding]:
@@ -79,7 +88,9 @@ def _port(settings: Settings) -> Iterator[Finding]:
         try:
             probe.bind((at.host, at.port))
         except OSError as error:
-            yield Finding("port", "warn", f"{at.host}:{at.port} is taken or not ours: {error.strerror}")
+            yield Finding(
+                "port", "warn", f"{at.host}:{at.port} is taken or not ours: {error.strerror}"
+            )
         else:
             yield Finding("port", "ok", f"{at.host}:{at.port} is free")
 

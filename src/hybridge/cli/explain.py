@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def explain(
-    prompt: Annotated[str | None, typer.Argument(help="The prompt; `-` reads standard input.")] = None,
+    prompt: Annotated[
+        str | None, typer.Argument(help="The prompt; `-` reads standard input.")
+    ] = None,
     batch: Annotated[
         str | None,
         typer.Option(
@@ -107,7 +109,10 @@ def _print(report: Report, as_json: bool) -> None:
         ("route", report.route.value),
         ("first asked", f"{report.model} ({report.tier})"),
         ("score", score),
-        ("boundaries", f"edge to {bounds.edge_max}, cloud from {bounds.cloud_min} ({bounds.version})"),
+        (
+            "boundaries",
+            f"edge to {bounds.edge_max}, cloud from {bounds.cloud_min} ({bounds.version})",
+        ),
         ("because", "\n".join(report.reasons) or "-"),
         ("dropped", "\n".join(f"{d.backend}: {d.reason}" for d in report.dropped) or "-"),
         ("notice", report.notice or "-"),

@@ -37,7 +37,9 @@ async def _serve(settings: Settings) -> None:
     from hybridge import wiring
     from hybridge.server.serve import Listener
 
-    async with wiring.open_house(settings) as house:
-        async with Listener(house.app, settings.server) as listener:
-            typer.echo(f"Hybridge is listening on {listener.url}", err=True)
-            await listener.until_stopped()
+    async with (
+        wiring.open_house(settings) as house,
+        Listener(house.app, settings.server) as listener,
+    ):
+        typer.echo(f"Hybridge is listening on {listener.url}", err=True)
+        await listener.until_stopped()

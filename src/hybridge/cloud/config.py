@@ -27,7 +27,7 @@ class TimeoutsConfig(Section):
     connect_s: float = Field(default=5.0, gt=0)
     """Until the connection stands."""
     first_byte_s: float = Field(default=60.0, gt=0)
-    """From then until the answer begins."""
+    """Streams: from then until the answer begins."""
     between_chunks_s: float = Field(default=60.0, gt=0)
     """Between two pieces of a stream."""
     total_s: float = Field(default=600.0, gt=0)
@@ -46,7 +46,8 @@ class CloudBackendConfig(Section):
     base_url: str | None = None
     """None: the provider's own."""
     api_key_env: str | None = None
-    """Environment variable that holds the key. None: the provider's usual one; a missing usual one means no key."""
+    """Environment variable that holds the key. None: the provider's usual one; a missing usual one
+    means no key."""
     price: Literal["auto"] | PriceConfig = "auto"
     """`auto` looks the model up in the maintained price table."""
     context_tokens: int | None = Field(default=None, ge=1)

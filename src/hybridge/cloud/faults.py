@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -13,7 +14,12 @@ from hybridge.core.errors import BackendError, Fault
 from hybridge.core.redaction import Redactor
 from hybridge.core.wire import error_object
 
-_OVERFLOW_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
+_OVERFLOW = frozenset(
+    {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
+)
+"""Codes and types by which OpenAI and llama-server say that a prompt is too long."""
+_OVERFLOW_PARAM = "input_tokens"
+"""The parameter that vLLM blames for it."""
 _CALLERS = frozenset({400, 404, 405, 409, 413, 415, 422})
 _CREDENTIALS = frozenset({401, 402, 403})
 _REQUEST_IDS = ("x-request-id", "request-id", "cf-ray")
@@ -58,24 +64,29 @@ def is_overflow(inner: Mapping[str, Any] | None) -> bool:
     """Whether an error object says that the prompt does not fit the context."""
     if not inner:
         return False
-    named = {inner.get("code"), inner.get("type")} & _OVERFLOW_CODES
-    return bool(named) or "n_ctx" in inner
+    named = [word for word in (inner.get("code"), inner.get("type")) if isinstance(word, str)]
+    by_name = not _OVERFLOW.isdisjoint(named)
+    return by_name or inner.get("param") == _OVERFLOW_PARAM or "n_ctx" in inner
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date, RFC 9110)."""
-    if (milliseconds := headers.get("retry-after-ms")) is not None:
-        try:
-            return max(0.0, float(milliseconds) / 1000)
-        except ValueError:
-            pass
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
     value = headers.get("retry-after")
     if value is None:
         return None
+    seconds = _number(value)
+    return _until(value) if seconds is None else seconds
+
+
+def _number(value: str | None) -> float | None:
+    """At least 0; None for what is no finite number."""
     try:
-        return max(0.0, float(value))
+        number = float(value or "")
     except ValueError:
-        return _until(value)
+        return None
+    return max(0.0, number) if isfinite(number) else None
 
 
 def _until(date: str) -> float | None:
@@ -115,4 +126,13 @@ def _error_body(body: bytes, redact: Redactor) -> Mapping[str, Any] | None:
 
 
 def _clean(inner: Mapping[str, Any], redact: Redactor) -> dict[str, Any]:
-    return {key: redact(v) if isinstance(v, str) else v for key, v in inner.items()}
+    """The object without secrets, however deep: some providers pass on another's error inside."""
+    return {key: _redacted(value, redact) for key, value in inner.items()}
+
+
+def _redacted(value: Any, redact: Redactor) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return _clean(value, redact)
+    return [_redacted(item, redact) for item in value] if isinstance(value, list) else value

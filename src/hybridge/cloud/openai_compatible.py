@@ -6,9 +6,11 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 
 from hybridge.cloud import faults
+from hybridge.cloud.extras import NONE, Extra, Extras, Tolerance
 from hybridge.cloud.outgoing import outgoing
 from hybridge.cloud.providers import LimitField
 from hybridge.cloud.sse import EventTooLarge, SseReader
+from hybridge.cloud.tool_calls import ToolCalls, mend
 from hybridge.cloud.transport import Stream, TooSlow, Transport, Unreachable
 from hybridge.core import wire
 from hybridge.core.assembly import as_chunks
@@ -23,8 +25,6 @@ DONE = b"[DONE]"
 PROBE_S = 5.0
 _GATEWAY_ERRORS = (502, 503, 504)
 """Statuses by which something on the way, or a server that still loads, says `not now`."""
-_REFUSED = (400, 422)
-"""Statuses by which a server may refuse a parameter it does not know."""
 
 
 class OpenAICompatible:
@@ -44,7 +44,7 @@ class OpenAICompatible:
         self._limit_field: LimitField = limit_field
         self._redact = redact
         self._clock = clock
-        self._knows_logprobs = True
+        self._tolerance = Tolerance()
 
     @property
     def spec(self) -> BackendSpec:
@@ -52,21 +52,20 @@ class OpenAICompatible:
 
     async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
         """The upstream's events, their bytes untouched. Raises `BackendError`."""
-        events = self._stream if call.request.stream else self._whole
-        added = call.want_logprobs and not call.request.body.get("logprobs")
-        if added and self._knows_logprobs:
-            try:
-                async with aclosing(events(call, logprobs=True)) as hidden:
-                    async for event in hidden:
-                        yield _hidden(event)
-                return
-            except BackendError as error:
-                if error.status not in _REFUSED or error.fault is not Fault.CALLER:
-                    raise
-        async with aclosing(events(call, logprobs=False)) as plain:
-            async for event in plain:
-                if added:
-                    self._knows_logprobs = False  # it answers, if only it is not asked for them
+        extras = self._tolerance.wanted(call)
+        try:
+            async with aclosing(self._ask(call, extras)) as events:
+                async for event in events:
+                    self._tolerance.accepted(extras)
+                    yield event
+        except BackendError as error:
+            if not self._tolerance.may_explain(error, extras):
+                raise
+        else:
+            return
+        async with aclosing(self._ask(call, NONE)) as events:
+            async for event in events:
+                self._tolerance.refused(extras)
                 yield event
 
     async def probe(self) -> None:
@@ -76,38 +75,43 @@ class OpenAICompatible:
         if reply.status in _GATEWAY_ERRORS:
             raise self._refused(reply.status, reply.headers, reply.body)
 
-    async def _whole(self, call: Call, *, logprobs: bool) -> AsyncGenerator[Completion, None]:
-        body = outgoing(call, self._spec.model, self._limit_field, logprobs=logprobs)
+    async def _ask(self, call: Call, extras: Extras) -> AsyncGenerator[Event, None]:
+        ask = self._stream if call.request.stream else self._whole
+        body = outgoing(call, self._spec.model, self._limit_field, extras)
+        async with aclosing(ask(call, body)) as events:
+            async for event in events:
+                yield _hidden(event) if Extra.LOGPROBS in extras else event
+
+    async def _whole(self, call: Call, body: bytes) -> AsyncGenerator[Completion, None]:
         with self._classified():
             reply = await self._transport.post(PATH, body, call.deadline)
             if reply.status != 200:
                 raise self._refused(reply.status, reply.headers, reply.body)
-            completion = wire.completion(reply.body)
+            completion = mend(wire.completion(reply.body), call.request.id)
         yield completion
 
-    async def _stream(self, call: Call, *, logprobs: bool) -> AsyncGenerator[Chunk, None]:
-        body = outgoing(call, self._spec.model, self._limit_field, logprobs=logprobs)
+    async def _stream(self, call: Call, body: bytes) -> AsyncGenerator[Chunk, None]:
         with self._classified():
             async with self._transport.stream(PATH, body, call.deadline) as stream:
                 if stream.status != 200:
                     raise self._refused(stream.status, stream.headers, await stream.rest())
                 if "json" in stream.headers.get("content-type", ""):
-                    whole = wire.completion(await stream.rest())
+                    whole = mend(wire.completion(await stream.rest()), call.request.id)
                     for chunk in as_chunks(whole):
                         yield chunk
                     return
-                async with aclosing(self._chunks(stream)) as chunks:
+                async with aclosing(self._chunks(stream, call)) as chunks:
                     async for chunk in chunks:
                         yield chunk
 
-    async def _chunks(self, stream: Stream) -> AsyncGenerator[Chunk, None]:
+    async def _chunks(self, stream: Stream, call: Call) -> AsyncGenerator[Chunk, None]:
         """Every chunk. Raises PROTOCOL where the stream ends before its answer does."""
-        reader, finished = SseReader(), False
+        reader, calls, finished = SseReader(), ToolCalls(call.request.id), False
         async with aclosing(_data(stream, reader)) as events:
             async for data in events:
                 if data == DONE:
                     break
-                chunk = wire.chunk(data)
+                chunk = calls.mend(wire.chunk(data))
                 finished = finished or chunk.finish_reason is not None
                 yield chunk
         if not finished:
@@ -143,4 +147,7 @@ async def _data(stream: Stream, reader: SseReader) -> AsyncGenerator[bytes, None
 
 def _hidden(event: Event) -> Event:
     """Without the log-probabilities that the caller did not ask for."""
-    return wire.hide_logprobs(event) if isinstance(event, Chunk) else wire.hide_logprobs(event)
+    if isinstance(event, Chunk):
+        return wire.hide_logprobs(event)
+    whole: Completion = wire.hide_logprobs(event)
+    return whole

@@ -6,24 +6,23 @@ from typing import Any
 
 import msgspec
 
+from hybridge.cloud.extras import NONE, Extra, Extras
 from hybridge.cloud.providers import LimitField
 from hybridge.core.backend import Call
 
 _encode = msgspec.json.Encoder().encode
 
 
-def outgoing(call: Call, model: str, limit_field: LimitField, *, logprobs: bool) -> bytes:
-    """The request's body with the upstream's model name.
+def outgoing(call: Call, model: str, limit_field: LimitField, extras: Extras = NONE) -> bytes:
+    """The request's body with the upstream's model name, and with `extras`.
 
-    A stream always asks for its usage, so that its cost is known. `logprobs` asks for token
-    probabilities where the caller did not. A limit of tokens goes out under the one name that the
-    upstream knows; sent under both names, `max_completion_tokens` is the one that counts.
+    A limit of tokens goes out under the one name that the upstream knows; sent under both names,
+    `max_completion_tokens` is the one that counts.
     """
-    request = call.request
-    body: dict[str, Any] = {**request.body, "model": model}
-    if request.stream:
+    body: dict[str, Any] = {**call.request.body, "model": model}
+    if Extra.USAGE in extras:
         body["stream_options"] = {**(body.get("stream_options") or {}), "include_usage": True}
-    if logprobs:
+    if Extra.LOGPROBS in extras:
         body["logprobs"] = True
     if limit_field != "as_sent":
         _rename_limit(body, limit_field)

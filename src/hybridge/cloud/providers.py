@@ -35,7 +35,9 @@ _ROWS = (
         "max_tokens",
         "aliyun",
     ),
-    Provider("moonshot", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", "max_tokens", "moonshotai"),
+    Provider(
+        "moonshot", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", "max_tokens", "moonshotai"
+    ),
     Provider("zhipu", "https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY", "max_tokens"),
     Provider("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     Provider("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "max_tokens"),

@@ -48,7 +48,7 @@ class Reply:
 
     status: int
     headers: Mapping[str, str]
-    """Names in any case."""
+    """By lower-case name."""
     body: bytes
 
 
@@ -62,10 +62,9 @@ class Transport:
         self._timeouts = timeouts
         self._http = _transport(self._base_url, timeouts, proxy)
         self._client = Client(self._http)
-        headers = {"content-type": "application/json", "user-agent": "hybridge"}
+        self._headers = Headers([("content-type", "application/json"), ("user-agent", "hybridge")])
         if key is not None:
-            headers["authorization"] = f"Bearer {key}"
-        self._headers = Headers(headers)
+            self._headers.add("authorization", f"Bearer {key}")
 
     async def __aenter__(self) -> Self:
         return self
@@ -74,8 +73,11 @@ class Transport:
         await self._http.aclose()
 
     async def post(self, path: str, body: bytes, deadline: Deadline) -> Reply:
-        """Sends and reads everything. Raises `Unreachable` or `TooSlow`."""
-        return await self._whole("POST", path, body, self._timeouts.first_byte_s, deadline)
+        """Sends and reads everything. Raises `Unreachable` or `TooSlow`.
+
+        A whole answer begins when it is complete, so `total_s` is its only limit but the deadline.
+        """
+        return await self._whole("POST", path, body, self._timeouts.total_s, deadline)
 
     async def get(self, path: str, deadline: Deadline) -> Reply:
         """The same for GET."""
@@ -101,7 +103,7 @@ class Transport:
                 response = await self._client.execute(
                     method, self._base_url + path, self._headers, body
                 )
-        return Reply(response.status, response.headers, response.content)
+        return Reply(response.status, _plain(response.headers), response.content)
 
 
 class Stream:
@@ -112,7 +114,7 @@ class Stream:
         self._between_s = between_s
         self._deadline = deadline
         self.status = response.status
-        self.headers: Mapping[str, str] = response.headers
+        self.headers = _plain(response.headers)
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Each piece as it comes. Raises `Unreachable` or `TooSlow`."""
@@ -141,10 +143,8 @@ class _translated:  # noqa: N801 - used as a statement
             raise TooSlow("no answer in time") from error
         if isinstance(error, ConnectionError):
             raise Unreachable("cannot be reached") from error
-        if isinstance(error, ReadError | WriteError):
-            raise Unreachable("hung up") from error
-        if isinstance(error, RemoteProtocolError):
-            raise Unreachable("does not answer as HTTP does") from error
+        if isinstance(error, ReadError | WriteError | RemoteProtocolError):
+            raise Unreachable("hung up, or does not speak HTTP") from error
 
 
 def is_loopback(url: str) -> bool:
@@ -169,3 +169,7 @@ def _transport(base_url: str, timeouts: TimeoutsConfig, proxy: str | None) -> HT
         follow_redirects=False,
         enable_otel=False,
     )
+
+
+def _plain(headers: Headers) -> Mapping[str, str]:
+    return {str(name).lower(): value for name, value in headers.items()}

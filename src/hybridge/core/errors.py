@@ -132,11 +132,12 @@ class BackendError(HybridgeError):
         self.status = status
         """The upstream's HTTP status, where there was one."""
         self.body = body
-        """The upstream's error object (the inner one, with `message` and `type`), where there was one."""
+        """The upstream's inner error object, with `message` and `type`, where there was one."""
         self.retry_after_s = retry_after_s
         self.upstream_id = upstream_id
         """The upstream's request id, for its support."""
 
 
 class ModelError(HybridgeError):
-    """A local model that cannot be found, fetched, verified or loaded. The message names the way out."""
+    """A local model that cannot be found, fetched, verified or loaded; the message names the way
+    out."""

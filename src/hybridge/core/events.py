@@ -127,7 +127,7 @@ _log = logging.getLogger("hybridge.events")
 
 
 class Events:
-    """Hands each event to every subscriber, at once and in order; one that raises is only logged."""
+    """Hands each event to every subscriber, at once and in order; one that raises is logged."""
 
     def __init__(self, *subscribers: Subscriber) -> None:
         self._subscribers = list(subscribers)

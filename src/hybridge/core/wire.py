@@ -34,9 +34,22 @@ class _Part(msgspec.Struct):
     text: str | None = None
 
 
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: Any = None
+
+
+class _ToolCall(msgspec.Struct):
+    """Nothing of it is used here; its types are what `cloud.tool_calls` may rely on."""
+
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
 class _Text(msgspec.Struct):
     content: str | list[_Part] | None = None
-    tool_calls: list[msgspec.Raw] | None = None
+    tool_calls: list[_ToolCall] | None = None
 
 
 class _Token(msgspec.Struct):

@@ -42,7 +42,7 @@ class LlamaServer:
     """One loaded model. Everything here blocks; `chat` may run in as many threads as slots."""
 
     def __init__(self, server: Any, belongings: ExitStack) -> None:
-        self._server = server
+        self._server: Any = server
         self._belongings = belongings
 
     @classmethod

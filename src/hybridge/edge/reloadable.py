@@ -21,7 +21,7 @@ class Engine(Backend, Protocol):
 
 
 class Reloadable:
-    """A backend around an engine that may be absent. Absent, it fails like an unreachable server."""
+    """A backend around an engine that may be absent, and then fails like an unreachable server."""
 
     def __init__(self, spec: BackendSpec, load: Callable[[], Awaitable[Engine]]) -> None:
         self._spec = spec

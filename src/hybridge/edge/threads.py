@@ -1,14 +1,15 @@
 """Sharing this machine's cores between the local LLMs, the scorer and the event loop (R56).
 
 Measured on two cores with SmolLM2, a second process busy on them: two compute threads made 0.9
-tokens a second (2.3 with llama.cpp's polling off), one made 16. A lower priority starved the model
-and helped nobody: 7. So compute threads never take every core, do not poll, and keep their priority.
+tokens a second (2.3 with llama.cpp's polling off), one made 16. A lower priority starved the model,
+at 7, and helped nobody. So compute threads never take every core, do not poll, and keep their
+priority.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ def cores() -> int:
     return usable(allowed, _siblings(allowed), quota(_GROUPS, _MEMBERSHIP))
 
 
-def usable(allowed: Set[int], siblings: Iterable[Set[int]], limit: float | None) -> int:
+def usable(allowed: frozenset[int], siblings: Iterable[frozenset[int]], limit: float | None) -> int:
     """How many threads can compute at once without being in each other's way, at least 1.
 
     `allowed` are logical CPUs, `siblings` those of them that share a physical core, and `limit` is
@@ -52,7 +53,7 @@ def usable(allowed: Set[int], siblings: Iterable[Set[int]], limit: float | None)
     """
     paired = [core & allowed for core in siblings]
     alone = allowed.difference(*paired)
-    physical = len(alone) + len({frozenset(core) for core in paired if core})
+    physical = len(alone) + len({core for core in paired if core})
     return max(1, physical if limit is None else min(physical, int(limit)))
 
 

@@ -67,25 +67,26 @@ class Background:
 
     async def _compare(self, shadowing: Shadowing, subject: Subject) -> None:
         if shadowing.asked.cancelled():
-            return self._drop(subject, "cloud_failed")
+            self._drop(subject, "cloud_failed")
+            return
         try:
             asked = await self._ask(shadowing, subject)
         except BackendError as error:
             if not shadowing.asked.done():
                 shadowing.asked.set_exception(error)
                 shadowing.asked.exception()  # marked as seen: perhaps nobody waits for it
-            return self._drop(subject, f"{shadowing.backend.spec.tier.value}_failed")
+            self._drop(subject, f"{shadowing.backend.spec.tier.value}_failed")
+            return
         served = await shadowing.other()
         if served is None or served.tier is asked.tier:
-            return self._drop(subject, "cloud_failed")
+            self._drop(subject, "cloud_failed")
+            return
         await self._report(subject, asked, served)
 
     async def _ask(self, shadowing: Shadowing, subject: Subject) -> Side:
         started_s = self._clock.monotonic()
         deadline = Deadline.after(self._timeout_s, self._clock)
-        completion = await shadowing.ask(
-            Call(whole(subject.request), deadline, want_logprobs=True)
-        )
+        completion = await shadowing.ask(Call(whole(subject.request), deadline, want_logprobs=True))
         shadowing.confidence = self._judge.confidence(
             completion.tokens,
             completion.text,

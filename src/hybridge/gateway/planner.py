@@ -38,9 +38,7 @@ class Planner:
         self._draw = draw
         self.sessions = sessions
 
-    async def plan(
-        self, request: Request, facts: Facts, candidates: Sequence[Candidate]
-    ) -> Plan:
+    async def plan(self, request: Request, facts: Facts, candidates: Sequence[Candidate]) -> Plan:
         """What to do about a request. Raises what `routing.router.plan` raises."""
         verdict, score = await self._judge(request, facts)
         return plan(

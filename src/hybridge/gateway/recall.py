@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hybridge.cache.exact import ExactCache
 from hybridge.core.assembly import assemble
 from hybridge.core.backend import Call
@@ -10,8 +12,8 @@ from hybridge.core.plan import Attempt, Plan, Route, Thresholds
 from hybridge.core.request import AUTO, Clearance, Request, Tier
 from hybridge.core.response import Chunk, Completion
 from hybridge.execution.answer import Answer
-from hybridge.execution.permit import Unguarded
 from hybridge.execution.outcome import Outcome
+from hybridge.execution.permit import Unguarded
 from hybridge.execution.replay import replay
 from hybridge.gateway.fleet import Fleet
 from hybridge.gateway.trip import Trip
@@ -20,7 +22,9 @@ from hybridge.gateway.trip import Trip
 class Recall:
     """Gives accepted edge answers again, to the same tenant for the same conversation."""
 
-    def __init__(self, cache: ExactCache, fleet: Fleet, thresholds: Thresholds, clock: Clock) -> None:
+    def __init__(
+        self, cache: ExactCache, fleet: Fleet, thresholds: Thresholds, clock: Clock
+    ) -> None:
         self._cache = cache
         self._fleet = fleet
         self._thresholds = thresholds
@@ -32,15 +36,15 @@ class Recall:
         if not _may_be_kept(request):
             return None
         completion = self._cache.get(self._cache.key(request))
-        spec = self._fleet.named(completion.model) if completion else None
-        if completion is None or spec is None:
+        if completion is None:
             return None
+        spec = self._fleet.spec(completion.model)  # kept under its backend's name, see `keep`
         attempt = Attempt(spec.name, spec.tier, Route.CACHE)
         plan = Plan(Route.CACHE, (attempt,), self._thresholds, reasons=("answered before",))
         answer = Answer(
             attempt,
             spec,
-            replay(completion, request),
+            replay(replace(completion, model=spec.model), request),
             Call(request, trip.deadline),
             Unguarded(),
             self._clock,
@@ -52,9 +56,10 @@ class Recall:
         """Keeps a complete answer of the edge that was good enough."""
         answer = outcome.answer
         served_well = outcome.route in (Route.EDGE_RULE, Route.EDGE_CLASSIFIED)
-        if answer.spec.tier is Tier.EDGE and served_well and answer.complete:
-            if outcome.notice is None and _may_be_kept(trip.request):
-                self._cache.put(self._cache.key(trip.request), _whole(answer))
+        good = served_well and answer.complete and outcome.notice is None
+        if good and answer.spec.tier is Tier.EDGE and _may_be_kept(trip.request):
+            kept = replace(_whole(answer), model=answer.spec.name)
+            self._cache.put(self._cache.key(trip.request), kept)
 
 
 def _may_be_kept(request: Request) -> bool:

@@ -65,7 +65,7 @@ class Reply:
 
     @property
     def saved_usd(self) -> Decimal | None:
-        """What the baseline cloud would have cost for these tokens, less the cost; None: unknown."""
+        """What the baseline cloud would have cost for these tokens, less the cost."""
         if self._baseline is None or self._baseline.price is None or self.cost_usd is None:
             return None
         return max(Decimal(0), cost(self._baseline.price, self.usage) - self.cost_usd)

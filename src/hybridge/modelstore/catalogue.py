@@ -43,12 +43,16 @@ class CatalogueModel:
     languages: tuple[str, ...]
     licence: str
     size_bytes: int
+    context_tokens: int
+    """What it was trained with; how much of it is used is configuration."""
     sha256: str
     """Of the GGUF file, whatever the source."""
     sources: tuple[Source, ...]
     """In the order in which they are tried, unless configured otherwise."""
     features: frozenset[Feature] = frozenset()
-    """What it does well enough beyond plain chat, as measured."""
+    """What it does well enough beyond plain chat. Measured on ten requests in both languages, each
+    under a schema and under plain JSON mode, at temperatures 0 and 0.7: both Qwen sizes' JSON was
+    whole every time, SmolLM2's under JSON mode in 4 and 8 of 10."""
 
     @property
     def file_name(self) -> str:
@@ -66,6 +70,7 @@ _ROWS = (
         languages=("en", "zh"),
         licence="Apache-2.0",
         size_bytes=491_400_064,
+        context_tokens=32_768,
         sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         sources=(
             HubFile(
@@ -85,6 +90,7 @@ _ROWS = (
         languages=("en", "zh"),
         licence="Apache-2.0",
         size_bytes=1_117_320_768,
+        context_tokens=32_768,
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         sources=(
             HubFile(
@@ -107,6 +113,7 @@ _ROWS = (
         languages=("en",),
         licence="Apache-2.0",
         size_bytes=98_362_432,
+        context_tokens=8_192,
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         sources=(
             HubFile(

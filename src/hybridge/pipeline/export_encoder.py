@@ -48,7 +48,9 @@ class Layer(nn.Module):
         hidden, inner = config["hidden_size"], config["intermediate_size"]
         eps = config["layer_norm_eps"]
         self.heads = config["num_attention_heads"]
-        self.query, self.key, self.value, self.joined = (nn.Linear(hidden, hidden) for _ in range(4))
+        self.query, self.key, self.value, self.joined = (
+            nn.Linear(hidden, hidden) for _ in range(4)
+        )
         self.after_attention = nn.LayerNorm(hidden, eps=eps)
         self.widen, self.narrow = nn.Linear(hidden, inner), nn.Linear(inner, hidden)
         self.after_feed = nn.LayerNorm(hidden, eps=eps)
@@ -95,7 +97,9 @@ class Encoder(nn.Module):
 def load(folder: Path) -> Encoder:
     """The encoder with the folder's weights, in evaluation mode."""
     config = json.loads((folder / "config.json").read_text())
-    weights = {k.removeprefix("bert."): v for k, v in load_file(folder / "model.safetensors").items()}
+    weights = {
+        k.removeprefix("bert."): v for k, v in load_file(folder / "model.safetensors").items()
+    }
     ours = {
         "words.weight": weights["embeddings.word_embeddings.weight"],
         "places.weight": weights["embeddings.position_embeddings.weight"],
@@ -121,7 +125,11 @@ def export(encoder: Encoder, path: Path) -> None:
         str(path),
         input_names=["input_ids", "attention_mask"],
         output_names=["sentence_embedding"],
-        dynamic_axes={"input_ids": free, "attention_mask": free, "sentence_embedding": {0: "batch"}},
+        dynamic_axes={
+            "input_ids": free,
+            "attention_mask": free,
+            "sentence_embedding": {0: "batch"},
+        },
         opset_version=OPSET,
         dynamo=False,
     )

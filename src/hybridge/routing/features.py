@@ -16,6 +16,8 @@ CLIP = 4.0
 """Standardised features beyond this many deviations say nothing more."""
 HEAD_CHARS, TAIL_CHARS = 3000, 1000
 """How much of a long text is read; lengths are always scaled to the whole text."""
+WIDE_CHARS = 3.0
+"""Latin letters that one Chinese character stands for; so long is the English of a Chinese text."""
 
 _WORD = re.compile(r"[a-z]+")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -24,82 +26,131 @@ _LONG_WORD_CHARS = 10
 _MOST_NUMBERS = 50
 _MOST_HITS = 3
 """A sign counts at most so often: a text that says `not` thirty times is not ten times as hard."""
+_USUAL_WORDS = 5
+"""A text is read as if so many ordinary words were added: two words tell nothing of a vocabulary,
+and a Chinese text with none is not a text of extremely short ones."""
+_USUAL_LENGTH, _USUAL_DISTINCT, _USUAL_LONG, _USUAL_UPPER = 4.4, 0.7, 0.06, 0.05
+"""Means over English benchmark prompts."""
 
 _SHAPE = (
-    ("log_chars", "length"),
-    ("log_words", "words"),
-    ("cjk_share", "Chinese text"),
-    ("log_lines", "lines"),
-    ("log_sentences", "sentences"),
-    ("log_numbers", "numbers"),
-    ("digit_share", "digits"),
-    ("largest_number", "size of numbers"),
-    ("log_latex", "formulas"),
-    ("log_operators", "operators"),
-    ("quote_share", "quotation marks"),
-    ("log_brackets", "brackets"),
-    ("question_marks", "several questions"),
-    ("word_length", "length of words"),
-    ("distinct_words", "variety of words"),
-    ("upper_share", "capital letters"),
-    ("options", "answers to choose from"),
-    ("long_word_share", "technical words"),
-    ("blank_share", "blanks to fill"),
+    ("log_chars", "long prompt", "short prompt"),
+    ("log_words", "long prompt", "short prompt"),
+    ("cjk_share", "Chinese text", ""),
+    ("log_lines", "many lines", "few lines"),
+    ("log_sentences", "many sentences", "few sentences"),
+    ("log_numbers", "many numbers", "few numbers"),
+    ("digit_share", "many digits", "few digits"),
+    ("largest_number", "large numbers", "no large numbers"),
+    ("log_latex", "formulas", "no formulas"),
+    ("log_operators", "operators", "no operators"),
+    ("quote_share", "quotation marks", ""),
+    ("log_brackets", "brackets", "no brackets"),
+    ("question_marks", "asks a question", "asks no question"),
+    ("word_length", "long words", "short words"),
+    ("distinct_words", "varied vocabulary", "repeated words"),
+    ("upper_share", "capital letters", "few capital letters"),
+    ("options", "answers to choose from", "no answers to choose from"),
+    ("long_word_share", "technical words", "no technical words"),
+    ("blank_share", "blanks to fill", ""),
 )
 
-NAMES = tuple(name for name, _ in _SHAPE) + tuple(sign.name for sign in SIGNS)
+NAMES = tuple(name for name, _, _ in _SHAPE) + tuple(sign.name for sign in SIGNS)
 """In the order of the vector."""
-WORDS = tuple(words for _, words in _SHAPE) + tuple(sign.words for sign in SIGNS)
-"""Each feature in words that a reader of a decision understands."""
+HIGH_WORDS = tuple(high for _, high, _ in _SHAPE) + tuple(sign.words for sign in SIGNS)
+"""What a high value of each means, in words that a reader of a decision understands."""
+LOW_WORDS = tuple(low for _, _, low in _SHAPE) + ("",) * len(SIGNS)
+"""What a low value means; empty where the absence is not worth a word."""
 
 
-def features(text: str) -> NDArray[np.float32]:
-    """The features of one text, shape `(len(NAMES),)`. About 0.1 ms for 1 kB."""
-    read = text if len(text) <= HEAD_CHARS + TAIL_CHARS else text[:HEAD_CHARS] + text[-TAIL_CHARS:]
+def features(text: str, context_chars: int = 0) -> NDArray[np.float32]:
+    """The features of one text, shape `(len(NAMES),)`. About 0.2 ms for 1 kB, at most 1 ms.
+
+    `context_chars`: how long what was said before is. It counts as length and as nothing else.
+    """
+    read = window(text)
     lower = read.lower()
     words = _WORD.findall(lower)
     counted = Counter(words)
-    scale = max(1.0, len(text) / max(1, len(read)))
     signs = [float(min(_MOST_HITS, sign.count(lower, counted))) for sign in SIGNS]
-    return np.array(_shape(read, words, len(counted), scale) + signs, np.float32)
+    scale = max(1.0, len(text) / max(1, len(read)))
+    shape = _shape(read, words, len(counted), scale, context_chars)
+    return np.array(shape + signs, np.float32)
 
 
-def _shape(text: str, words: list[str], distinct: int, scale: float) -> list[float]:
-    """`scale`: how much longer the whole text is than what is read of it."""
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+def cjk_share(text: str) -> float:
+    """The feature of that name alone, 0-1: Chinese, Japanese and Korean among all characters."""
+    read = window(text)
+    return _wide(_codes(read)) / max(1, len(read))
+
+
+def window(text: str) -> str:
+    """The part of a text that is read: all of it, or its two ends."""
+    return text if len(text) <= HEAD_CHARS + TAIL_CHARS else text[:HEAD_CHARS] + text[-TAIL_CHARS:]
+
+
+def _shape(
+    text: str, words: list[str], distinct: int, scale: float, context_chars: int
+) -> list[float]:
+    """`scale`: how many times longer the whole text is than what is read of it."""
+    codes = _codes(text)
     ascii_counts = np.bincount(codes[codes < 128], minlength=128).tolist()
-    cjk = int(np.count_nonzero((codes >= 0x3400) & (codes <= 0x9FFF)))
-    numbers = _NUMBER.findall(text) if any(ascii_counts[48:58]) else []
-    chars, lengths = max(1, len(text)), [len(word) for word in words]
-    count = max(1, len(words))
+    wide, chars = _wide(codes), max(1, len(text))
+    digits = sum(ascii_counts[48:58])
+    numbers = _NUMBER.findall(text) if digits else []
 
     def of(characters: str) -> int:
         return sum(ascii_counts[ord(c)] for c in characters)
 
     return [
-        math.log(chars * scale),
-        math.log1p((len(words) + cjk) * scale),
-        cjk / chars,
+        math.log((chars + (WIDE_CHARS - 1) * wide) * scale + context_chars),
+        math.log1p((len(words) + wide) * scale),
+        wide / chars,
         math.log1p(of("\n") * scale),
-        math.log1p((of(".!?") + _wide(text, "。！？")) * scale),
+        math.log1p((of(".!?") + _count(text, "。！？")) * scale),
         math.log1p(len(numbers) * scale),
-        sum(ascii_counts[48:58]) / chars,
+        digits / chars,
         _magnitude(numbers[:_MOST_NUMBERS]),
         math.log1p(of("\\$") * scale),
         math.log1p(of("+*/=^<>") * scale),
         50 * of('"') / chars,
         math.log1p(of("([{") * scale),
         float(of("?") + text.count("？")),
-        sum(lengths) / count,
-        distinct / count,
-        sum(ascii_counts[65:91]) / chars,
+        *_vocabulary(words, distinct, sum(ascii_counts[65:91])),
         float(len(_OPTION.findall(text))),
-        sum(length >= _LONG_WORD_CHARS for length in lengths) / count,
+        _share(sum(len(word) >= _LONG_WORD_CHARS for word in words), len(words), _USUAL_LONG),
         20 * of("_") / chars,
     ]
 
 
-def _wide(text: str, characters: str) -> int:
+def _vocabulary(words: list[str], distinct: int, upper: int) -> tuple[float, float, float]:
+    """Mean length of the words, share of distinct ones, share of capitals among the letters."""
+    letters = sum(map(len, words))
+    return (
+        _share(letters, len(words), _USUAL_LENGTH),
+        _share(distinct, len(words), _USUAL_DISTINCT),
+        (upper + _USUAL_UPPER * _USUAL_WORDS * _USUAL_LENGTH)
+        / (letters + _USUAL_WORDS * _USUAL_LENGTH),
+    )
+
+
+def _share(part: float, words: int, usual: float) -> float:
+    return (part + usual * _USUAL_WORDS) / (words + _USUAL_WORDS)
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    # "surrogatepass": half an emoji in broken JSON must not fail the request.
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _wide(codes: NDArray[np.uint32]) -> int:
+    """Ideographs, kana and hangul: what is written without spaces, or in syllables."""
+    east = (codes >= 0x3040) & (codes <= 0x9FFF)
+    hangul = (codes >= 0xAC00) & (codes <= 0xD7A3)
+    rare = (codes >= 0x20000) & (codes <= 0x3FFFF)
+    return int(np.count_nonzero(east | hangul | rare))
+
+
+def _count(text: str, characters: str) -> int:
     return sum(text.count(character) for character in characters)
 
 

@@ -2,13 +2,14 @@
 
 One file holds two linear heads with a calibration each: `text` needs nothing but the text, `full`
 adds the sentence embedding. Both say the calibrated probability that a small model's answer is not
-good enough. Model card: `assets/head.card.md`.
+good enough. Model card: `assets/head.card.json`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -17,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridge.core.errors import ModelError
-from hybridge.routing.features import CLIP, NAMES, WORDS, features
+from hybridge.routing.features import CLIP, NAMES, cjk_share, features
 from hybridge.routing.ngrams import BUCKETS, ngrams
+from hybridge.routing.reasons import Contributions, reasons
 
 Vector = NDArray[np.float32]
 
@@ -28,13 +30,11 @@ DIMENSIONS = 384
 CJK_SHARE_MAX = 0.15
 """Above this share of Chinese characters the encoder reads mostly unknown tokens: its vector is
 given no weight."""
-STRONGEST = 3
-"""How many signals a score names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One linear head: `z = bias + f·features + n·ngrams + e·embedding`, then `p = σ(a z + b)`."""
+    """One linear head, `z = bias + f·features + n·ngrams + e·embedding`, then `p = σ(a z + b)`."""
 
     bias: float
     features: Vector
@@ -46,6 +46,10 @@ class Weights:
     slope: float
     offset: float
     """Calibration (Platt 1999)."""
+    usual_ngrams: float
+    """What n-grams add to z on average over the training prompts; reasons tell the difference."""
+    usual_embedding: float
+    """The same of the embedding."""
 
     def probability(self, z: float) -> float:
         """0-1."""
@@ -82,34 +86,57 @@ class Head:
         """Reads a head that `hybridge.pipeline.train` wrote. Raises `ModelError` with the path."""
         try:
             raw = path.read_bytes()
-            with np.load(io.BytesIO(raw), allow_pickle=False) as data:
-                arrays = {name: np.asarray(data[name], np.float32) for name in data.files}
-            mean, deviation = arrays["mean"], arrays["deviation"]
-            text, full = (_weights(arrays, name) for name in ("text", "full"))
-        except (OSError, KeyError, ValueError) as error:
-            raise ModelError(f"{path} is not a scorer head: {error}") from error
-        if mean.shape != (len(NAMES),) or full.embedding is None:
-            raise ModelError(f"{path} was trained for other features; train it anew")
-        digest = hashlib.sha256(raw).hexdigest()[:12]
-        return cls(mean, deviation, text, full, f"prior-{digest}")
+            return cls(*_parts(raw), version=f"prior-{hashlib.sha256(raw).hexdigest()[:12]}")
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise ModelError(f"{path} is not a scorer head of this version: {error}") from error
 
-    def predict(self, text: str, embedding: Vector | None) -> Prediction:
-        """The probability that a small model's answer to `text` is not good enough, and why."""
-        raw = features(text)
-        usable = embedding is not None and raw[NAMES.index("cjk_share")] <= CJK_SHARE_MAX
-        head = self.full if usable else self.text
+    def predict(
+        self, text: str, embedding: Vector | None, *, context_chars: int = 0
+    ) -> Prediction:
+        """The probability that a small model's answer to `text` is not good enough, and why.
+
+        `embedding`: of the text, shape `(384,)`, unit length; ignored where `legible` says no.
+        `context_chars`: length of the conversation before it.
+        """
+        raw = features(text, context_chars)
+        vector = embedding if raw[NAMES.index("cjk_share")] <= CJK_SHARE_MAX else None
+        head = self.text if vector is None else self.full
         standard = np.clip((raw - self.mean) / self.deviation, -CLIP, CLIP)
-        contributions = standard * head.features
         buckets, weights = ngrams(text)
-        z = head.bias + float(contributions.sum()) + float(head.ngrams[buckets] @ weights)
-        if usable and head.embedding is not None and embedding is not None:
-            z += float(embedding @ head.embedding)
-        reasons = _reasons(contributions * head.slope, raw)
-        return Prediction(head.probability(z), reasons, usable)
+        wording = float(head.ngrams[buckets] @ weights)
+        topic = 0.0
+        if vector is not None and head.embedding is not None:
+            topic = float(vector @ head.embedding)
+        by_feature = standard * head.features
+        told = Contributions(
+            high=raw > self.mean,
+            features=by_feature * head.slope,
+            wording=(wording - head.usual_ngrams) * head.slope,
+            topic=(topic - head.usual_embedding) * head.slope,
+        )
+        z = head.bias + float(by_feature.sum()) + wording + topic
+        return Prediction(head.probability(z), reasons(told), vector is not None)
+
+
+def legible(text: str) -> bool:
+    """Whether the encoder knows enough of a text; it takes Chinese for unknown tokens."""
+    return bool(text) and cjk_share(text) <= CJK_SHARE_MAX
+
+
+def _parts(raw: bytes) -> tuple[Vector, Vector, Weights, Weights]:
+    with np.load(io.BytesIO(raw), allow_pickle=False) as data:
+        arrays = {name: np.asarray(data[name], np.float32) for name in data.files}
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError("it holds numbers that are not finite")
+    size = len(NAMES)
+    mean, deviation = _shaped(arrays["mean"], size), _shaped(arrays["deviation"], size)
+    return mean, deviation, _weights(arrays, "text"), _weights(arrays, "full")
 
 
 def _weights(arrays: dict[str, Vector], name: str) -> Weights:
-    bias, slope, offset = (float(x) for x in arrays[f"{name}_scalars"])
+    bias, slope, offset, usual_ngrams, usual_embedding = (
+        float(x) for x in _shaped(arrays[f"{name}_scalars"], 5)
+    )
     return Weights(
         bias,
         _shaped(arrays[f"{name}_features"], len(NAMES)),
@@ -117,6 +144,8 @@ def _weights(arrays: dict[str, Vector], name: str) -> Weights:
         _shaped(arrays["full_embedding"], DIMENSIONS) if name == "full" else None,
         slope,
         offset,
+        usual_ngrams,
+        usual_embedding,
     )
 
 
@@ -124,12 +153,3 @@ def _shaped(array: Vector, size: int) -> Vector:
     if array.shape != (size,):
         raise ValueError(f"an array of shape {array.shape} where ({size},) belongs")
     return array
-
-
-def _reasons(contributions: Vector, raw: Vector) -> tuple[str, ...]:
-    """The strongest signals that are there, with their direction: `+` towards the cloud."""
-    strength = np.where(raw > 0, np.abs(contributions), 0.0)
-    strongest = np.argsort(-strength, kind="stable")[:STRONGEST]
-    return tuple(
-        f"{WORDS[i]} ({'+' if contributions[i] > 0 else '-'})" for i in strongest if strength[i]
-    )

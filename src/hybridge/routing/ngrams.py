@@ -31,7 +31,7 @@ def ngrams(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
 def _codes(text: str) -> NDArray[np.uint32]:
     half = READ_CHARS // 2
     read = text if len(text) <= READ_CHARS else text[:half] + text[-half:]
-    return np.frombuffer(read.lower().encode("utf-32-le", "replace"), np.uint32)
+    return np.frombuffer(read.lower().encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _hash(codes: NDArray[np.uint32], order: int) -> NDArray[np.int64]:

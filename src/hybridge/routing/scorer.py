@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from hybridge.core.plan import Score
 from hybridge.routing.facts import Facts
-from hybridge.routing.head import CJK_SHARE_MAX, Head
+from hybridge.routing.head import Head, legible
+
+CHARS_PER_TOKEN = 4
+"""Of English; Chinese history is measured in the same unit through its tokens."""
+CONTEXT_TOKENS_MAX = 1000
+"""A long conversation makes a question harder, but not without end."""
 
 
 class Encoder(Protocol):
@@ -42,10 +47,10 @@ class HeadScorer:
         self._timeout_s = timeout_s
 
     async def score(self, facts: Facts) -> Score:
-        """The score of the last user turn, whole, however long."""
+        """The score of the last user turn, whole, however long; what was said before adds length."""
         started_s = time.perf_counter()
         embedding = await self._embed(facts.text)
-        said = self._head.predict(facts.text, embedding)
+        said = self._head.predict(facts.text, embedding, context_chars=_before(facts))
         return Score(
             p=said.p,
             source="prior" if said.used_embedding else "prior-text",
@@ -55,13 +60,12 @@ class HeadScorer:
         )
 
     async def _embed(self, text: str) -> NDArray[np.float32] | None:
-        if self._encoder is None or not _readable(text):
+        if self._encoder is None or not legible(text):
             return None
         return await self._encoder.embed(text, self._timeout_s)
 
 
-def _readable(text: str) -> bool:
-    """Whether the encoder knows enough of the text; it takes Chinese for unknown tokens."""
-    beginning = text[:1000]
-    chinese = sum("\u3400" <= character <= "\u9fff" for character in beginning)
-    return 0 < len(beginning) and chinese <= CJK_SHARE_MAX * len(beginning)
+def _before(facts: Facts) -> int:
+    """Characters of a conversation's earlier part, roughly. A system text alone is no history."""
+    tokens = max(0, facts.prompt_tokens - facts.tokens) if facts.turns > 1 else 0
+    return CHARS_PER_TOKEN * min(tokens, CONTEXT_TOKENS_MAX)

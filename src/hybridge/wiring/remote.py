@@ -20,9 +20,7 @@ from hybridge.edge.config import EdgeBackendConfig
 from hybridge.settings import Settings
 
 _EVERYTHING = frozenset(Feature)
-_OF_LOCAL_SERVERS = frozenset(
-    {Feature.TOOLS, Feature.JSON, Feature.JSON_SCHEMA, Feature.LOGPROBS}
-)
+_OF_LOCAL_SERVERS = frozenset({Feature.TOOLS, Feature.JSON, Feature.JSON_SCHEMA, Feature.LOGPROBS})
 """What Ollama, llama-server and vLLM all do; more is named in the configuration."""
 
 

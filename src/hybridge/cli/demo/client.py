@@ -27,9 +27,7 @@ async def ask(http: HttpClient, url: str, scene: Ask) -> Row:
     }
     headers = {"content-type": "application/json", **scene.headers}
     started_s = time.monotonic()
-    response = await http.post(
-        f"{url}/v1/chat/completions", headers, msgspec.json.encode(body)
-    )
+    response = await http.post(f"{url}/v1/chat/completions", headers, msgspec.json.encode(body))
     raw = response.content
     took_ms = 1000 * (time.monotonic() - started_s)
     if scene.stream and response.status == 200:

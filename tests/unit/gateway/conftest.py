@@ -1,0 +1,175 @@
+"""A gateway of scripted backends, wired as the real one is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from hybridge.budget.config import BudgetConfig
+from hybridge.budget.ledger import Ledger
+from hybridge.cache.config import CacheConfig
+from hybridge.cache.exact import ExactCache
+from hybridge.core.backend import Price
+from hybridge.core.clock import SystemClock
+from hybridge.core.events import Events, GatewayEvent
+from hybridge.core.plan import Score
+from hybridge.core.request import Message, Request, Tier
+from hybridge.execution.breaker import Breaker
+from hybridge.execution.confidence import Judge
+from hybridge.execution.config import ExecutionConfig
+from hybridge.execution.egress import Guarded
+from hybridge.execution.health import Health
+from hybridge.execution.latency import Latencies
+from hybridge.execution.runner import Runner
+from hybridge.gateway.background import Background
+from hybridge.gateway.fleet import Fleet
+from hybridge.gateway.gateway import Gateway, Patience
+from hybridge.gateway.planner import Planner
+from hybridge.gateway.recall import Recall
+from hybridge.gateway.settle import Settlement
+from hybridge.learning.config import LearningConfig
+from hybridge.learning.shadow import Shadow
+from hybridge.privacy.config import PrivacyConfig
+from hybridge.privacy.guard import Guard
+from hybridge.routing.config import RoutingConfig
+from hybridge.routing.facts import Facts
+from hybridge.routing.rules import Rules
+from hybridge.routing.session import Sessions
+from hybridge.testing.backend import Script, ScriptedBackend, spec
+
+CLOCK = SystemClock()
+
+
+class FixedScorer:
+    """Always the same score; `broken` raises instead."""
+
+    def __init__(self, p: float, *, broken: bool = False) -> None:
+        self._p = p
+        self._broken = broken
+
+    async def score(self, facts: Facts) -> Score:
+        if self._broken:
+            raise RuntimeError("told to break")
+        return Score(self._p, "prior", "fixed")
+
+
+@dataclass
+class Scene:
+    """A gateway, its two backends and everything that was told to those who watch."""
+
+    gateway: Gateway
+    edge: ScriptedBackend
+    cloud: ScriptedBackend
+    told: list[GatewayEvent] = field(default_factory=list)
+
+    def of(self, kind: type) -> list[Any]:
+        return [event for event in self.told if isinstance(event, kind)]
+
+
+Stage = Callable[..., AbstractAsyncContextManager[Scene]]
+
+
+@pytest.fixture
+def stage() -> Stage:
+    @asynccontextmanager
+    async def staged(
+        edge: Script,
+        cloud: Script,
+        *,
+        p: float = 0.0,
+        broken_scorer: bool = False,
+        routing: dict[str, Any] | None = None,
+        daily_usd: Decimal = Decimal(100),
+        cache: bool = False,
+        patience: Patience | None = None,
+    ) -> AsyncIterator[Scene]:
+        price = Price(Decimal(2), Decimal(8))
+        far = spec("cloud", Tier.CLOUD)
+        far = type(far)(name="cloud", tier=Tier.CLOUD, model="large", price=price)
+        backends = {
+            "edge": ScriptedBackend(spec("edge"), edge),
+            "cloud": ScriptedBackend(far, cloud),
+        }
+        told: list[GatewayEvent] = []
+        events = Events(told.append)
+        config = RoutingConfig.model_validate(routing or {})
+        guarded = {name: Guarded(backend) for name, backend in backends.items()}
+        breakers = {
+            name: Breaker(name, b.spec.tier, ExecutionConfig(), CLOCK, events)
+            for name, b in backends.items()
+        }
+        health = Health(guarded, breakers, interval_s=60, events=events, jitter=lambda: 0.5)
+        latencies, judge = Latencies(), Judge()
+        fleet = Fleet(guarded, breakers, health, latencies)
+        planner = Planner(
+            Rules.load(None),
+            FixedScorer(p, broken=broken_scorer),
+            Sessions(config.session_window, config.session_ttl_s, CLOCK),
+            config.thresholds,
+            fallbacks={},
+            shadow_rate=0.0,
+            draw=lambda: 1.0,
+        )
+        runner = Runner(
+            guarded,
+            breakers,
+            judge,
+            confidence_min=config.confidence_min,
+            accept_unknown=config.confidence_unknown == "accept",
+            hold_tokens=config.hold_tokens,
+            events=events,
+            clock=CLOCK,
+        )
+
+        async def no_similarity(_one: str, _other: str) -> None:
+            return None
+
+        shadow = Shadow(LearningConfig(), CLOCK, events)
+        background = Background(
+            shadow,
+            judge,
+            no_similarity,
+            timeout_s=5,
+            similarity_min=0.85,
+            events=events,
+            clock=CLOCK,
+        )
+        recall = (
+            Recall(ExactCache(CacheConfig(), CLOCK), fleet, config.thresholds, CLOCK)
+            if cache
+            else None
+        )
+        gateway = Gateway(
+            fleet,
+            Guard(PrivacyConfig()),
+            Ledger(BudgetConfig(daily_usd=daily_usd), {}, CLOCK),
+            recall,
+            planner,
+            runner,
+            background,
+            Settlement(planner.sessions, latencies, recall, events, CLOCK),
+            patience or Patience(deadline_s=10),
+            CLOCK,
+        )
+        yield Scene(gateway, backends["edge"], backends["cloud"], told)
+        await shadow.close()
+
+    return staged
+
+
+@pytest.fixture
+def ask() -> Callable[..., Request]:
+    def asked(prompt: str = "What causes the seasons on Earth?", **more: Any) -> Request:
+        body = {"model": "auto", "messages": [{"role": "user", "content": prompt}]}
+        body |= {"stream": True} if more.get("stream") else {}
+        fields = {"model": "auto", "body": body} | more
+        return Request(
+            id="r", messages=(Message("user", prompt),), received_s=CLOCK.monotonic(), **fields
+        )
+
+    return asked
