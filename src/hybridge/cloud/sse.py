@@ -26,35 +26,52 @@ class SseReader:
     """
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._parked: list[bytes] = []
+        """Pieces of a line that has not ended; joined once, when it does."""
+        self._parked_size = 0
         self._data: list[bytes] = []
         self._size = 0
         self._begun = False
+        self._after_cr = False
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The data of each event that `piece` completes. Raises `EventTooLarge`."""
-        buffer = self._rest + piece if self._rest else piece
-        if not self._begun:
-            if len(buffer) < len(_BOM) and _BOM.startswith(buffer):
-                self._rest = buffer
-                return
-            buffer, self._begun = buffer.removeprefix(_BOM), True
-        start = 0
+        piece = self._opened(piece)
+        if _LINE_END.search(piece) is None:
+            self._park(piece)
+            return
+        buffer, start = b"".join((*self._parked, piece)), 0
+        self._parked, self._parked_size = [], 0
+        self._after_cr = buffer.endswith(b"\r")
         for end in _LINE_END.finditer(buffer):
-            # A CR at the very end may be the first half of CRLF: wait for the other.
-            if end.end() == len(buffer) and end[0] == b"\r":
-                break
             line, start = buffer[start : end.start()], end.end()
             if line:
                 self._take(line)
             elif (event := self._complete()) is not None:
                 yield event
-        self._rest = buffer[start:]
-        self._check(len(self._rest))
+        self._park(buffer[start:])
 
     def close(self) -> Iterator[bytes]:
         """What is left at the end of the stream: an event whose blank line never came."""
         yield from self.feed(b"\n\n")
+
+    def _opened(self, piece: bytes) -> bytes:
+        """The piece without a byte order mark, and without the LF of a CRLF that was cut in two."""
+        if self._after_cr and piece:
+            self._after_cr = False
+            piece = piece.removeprefix(b"\n")
+        if not self._begun:
+            piece = b"".join((*self._parked, piece))
+            self._parked, self._parked_size = [], 0
+            self._begun = len(piece) >= len(_BOM) or not _BOM.startswith(piece)
+            return piece.removeprefix(_BOM)
+        return piece
+
+    def _park(self, piece: bytes) -> None:
+        if piece:
+            self._parked.append(piece)
+            self._parked_size += len(piece)
+            self._check(self._parked_size)
 
     def _take(self, line: bytes) -> None:
         name, colon, value = line.partition(b":")

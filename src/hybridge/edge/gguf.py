@@ -35,7 +35,7 @@ def read_facts(path: Path) -> GgufFacts:
             return _facts(file, path)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
-    except (struct.error, KeyError, UnicodeDecodeError) as error:
+    except (struct.error, KeyError, ValueError, OverflowError, RecursionError) as error:
         raise ModelError(f"{path} is a broken GGUF file; fetch it again") from error
 
 

@@ -1,4 +1,4 @@
-"""The event reader gives the same events at any chunking."""
+"""Server-sent events, at any cut of the bytes."""
 
 from __future__ import annotations
 
@@ -14,32 +14,72 @@ def read(*pieces: bytes) -> list[bytes]:
     return [data for piece in pieces for data in reader.feed(piece)] + list(reader.close())
 
 
-@given(
-    events=st.lists(st.text(st.characters(exclude_characters="\r\n", codec="utf-8"), min_size=1), max_size=6),
-    end=st.sampled_from(["\n", "\r\n", "\r"]),
-    cuts=st.lists(st.integers(0, 400), max_size=30),
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize(
+    ("lines", "events"),
+    [
+        ([b"data: a", b""], [b"a"]),
+        ([b"data:a", b""], [b"a"]),
+        ([b"data:  a", b""], [b" a"]),
+        ([b"data: a", b"", b"data: b", b""], [b"a", b"b"]),
+        ([b"data: a", b"data: b", b""], [b"a\nb"]),
+        ([b"data", b""], [b""]),
+        ([b": a comment", b"", b"data: a", b""], [b"a"]),
+        ([b"event: message", b"id: 7", b"retry: 1", b"data: a", b""], [b"a"]),
+        ([b"", b"", b""], []),
+        ([b"database: a", b""], []),
+        ([b"data: a: b", b""], [b"a: b"]),
+        ([b"data: a"], [b"a"]),
+    ],
 )
-def test_any_chunking_gives_the_same_events(events, end, cuts):
-    raw = "".join(f"data: {event}{end}: a comment{end}{end}" for event in events).encode()
-    places = sorted({0, len(raw), *(cut % (len(raw) + 1) for cut in cuts)})
-    pieces = [raw[a:b] for a, b in zip(places, places[1:], strict=False)]
-    assert read(*pieces) == [event.encode() for event in events]
+def test_the_format(newline, lines, events):
+    assert read(newline.join([*lines, b""])) == events
+    assert read(b"\xef\xbb\xbf" + newline.join([*lines, b""])) == events
 
 
-def test_one_byte_at_a_time_never_tears_a_character():
-    raw = 'data: {"t":"你好👩‍🚀"}\r\n\r\n'.encode()
-    assert read(*(raw[i : i + 1] for i in range(len(raw)))) == ['{"t":"你好👩‍🚀"}'.encode()]
+def test_an_event_is_there_as_soon_as_its_blank_line_is():
+    reader = SseReader()
+    assert list(reader.feed(b"data: a\n")) == []
+    assert list(reader.feed(b"\n")) == [b"a"]
+    assert list(reader.feed(b"data: b\r\n\r\n")) == [b"b"]
 
 
-def test_lines_of_one_event_are_joined_and_other_fields_passed_over():
-    assert read(b"\xef\xbb\xbfevent: x\ndata: a\ndata:b\nid: 7\n\ndata\n\n") == [b"a\nb", b""]
+LINES = st.sampled_from(
+    [
+        b"data: {}",
+        "data: 你好 👨‍👩‍👧 é".encode(),
+        b"data:x",
+        b": hm",
+        b"event: e",
+        b"",
+        b"",
+        b"data",
+        b"x",
+    ]
+)
+ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
+STREAMS = st.tuples(
+    st.sampled_from([b"", b"\xef\xbb\xbf"]), st.lists(st.tuples(LINES, ENDS).map(b"".join))
+).map(lambda parts: parts[0] + b"".join(parts[1]))
 
 
-def test_an_event_whose_blank_line_never_came_is_given_at_the_end():
-    assert read(b"data: last") == [b"last"]
+@given(STREAMS, st.lists(st.integers(0, 400)))
+def test_any_cut_gives_the_same_events(stream, cuts):
+    bounds = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
+    pieces = [stream[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    assert read(*pieces) == read(stream)
+    assert read(*(stream[i : i + 1] for i in range(len(stream)))) == read(stream)
 
 
-def test_an_endless_event_is_refused():
+@given(st.lists(st.binary(max_size=40)))
+def test_any_bytes_can_be_read(pieces):
+    for data in read(*pieces):
+        assert b"\r" not in data
+
+
+@pytest.mark.parametrize("piece", [b"data: " + b"a" * 1024, b"data: " + b"a" * 1024 + b"\n"])
+def test_an_event_without_end_is_given_up(piece):
     reader = SseReader()
     with pytest.raises(EventTooLarge):
-        list(reader.feed(b"data: " + b"x" * (MAX_EVENT_BYTES + 1)))
+        for _ in range(MAX_EVENT_BYTES // 1024 + 1):
+            list(reader.feed(piece))
