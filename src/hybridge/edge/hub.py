@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import BinaryIO
 
-from pyreqwest.client import SyncClientBuilder
-from pyreqwest.exceptions import ConnectError, ConnectTimeoutError, PyreqwestError, ReadTimeoutError
-from pyreqwest.response import SyncResponse
+from pyqwest import (
+    ReadError,
+    RemoteProtocolError,
+    SyncClient,
+    SyncHTTPTransport,
+    SyncResponse,
+    TooManyRedirects,
+)
 
 from hybridge.core.errors import ModelError
 from hybridge.edge.fetch import Progress
 from hybridge.modelstore.catalogue import HubFile, Source
 
 READ_TIMEOUT_S = 30.0
-"""How long the hub may be silent in the middle of a file."""
-BLOCK = 1 << 20
+"""How long the hub may be silent, at first or in the middle of a file."""
 
 
 class Hub:
@@ -44,26 +47,25 @@ class Hub:
                 raise ModelError(f"{url} answered {response.status}")
             _check_size(response, size, url)
             done = 0
-            while block := response.body_reader.read(BLOCK):
-                into.write(block)
-                done += len(block)
+            for block in response.content:
+                done += into.write(block)
                 progress(done, size)
 
     @contextmanager
     def _opened(self, url: str) -> Iterator[SyncResponse]:
-        builder = (
-            SyncClientBuilder()
-            .connect_timeout(timedelta(seconds=self._connect_timeout_s))
-            .read_timeout(timedelta(seconds=self._read_timeout_s))
+        transport = SyncHTTPTransport(
+            tls_include_system_certs=True,
+            connect_timeout=self._connect_timeout_s,
+            read_timeout=self._read_timeout_s,
         )
         try:
-            with builder.build() as client, client.get(url).build_streamed() as response:
+            with transport, SyncClient(transport).stream("GET", url) as response:
                 yield response
-        except (ConnectTimeoutError, ConnectError) as error:
+        except ConnectionError as error:
             raise ModelError(f"{self._endpoint} cannot be reached: {error}") from error
-        except ReadTimeoutError as error:
-            raise ModelError(f"{url} fell silent for {self._read_timeout_s:g} s") from error
-        except PyreqwestError as error:
+        except TimeoutError as error:
+            raise ModelError(f"{url} was silent for {self._read_timeout_s:g} s") from error
+        except (ReadError, RemoteProtocolError, TooManyRedirects) as error:
             raise ModelError(f"{url} broke off: {error}") from error
 
 

