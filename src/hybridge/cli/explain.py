@@ -26,7 +26,8 @@ def explain(
         typer.Option(
             metavar="FILE",
             help="JSON lines {id, prompt}, `-` for standard input; one line {id, score, route, "
-            "reasons} comes out for each, in order, scored also where a rule settles it.",
+            "reasons} comes out for each, in order: the score as the scorer gives it, whatever rules "
+            "make of it.",
         ),
     ] = None,
     config: Config = None,
@@ -64,7 +65,7 @@ async def _explain_batch(settings: Settings, source: str) -> None:
                 row = _row(line, number)
                 request = wiring.request_of(row["prompt"])
                 report = await house.gateway.explain(request)
-                score = report.score if report.score is not None else await house.score(request)
+                score = await house.score(request)
                 out = {
                     "id": row["id"],
                     "score": score,

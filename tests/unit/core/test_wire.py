@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -134,10 +135,15 @@ def test_a_whole_answer_needs_a_message(choices):
 def test_any_json_is_read_or_malformed(value):
     sent = json.dumps(value).encode()
     for read in (chunk, completion):
-        try:
+        with suppress(Malformed):
             assert read(sent).wire == sent
-        except Malformed:
-            pass
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise_anything_else(sent):
+    for read in (chunk, completion):
+        with suppress(Malformed):
+            read(sent)
 
 
 @given(OBJECTS, st.text(), VALUES, st.text(" \t\r\n"), st.booleans())

@@ -93,10 +93,12 @@ class Shelf:
 
     def fetch(self, source: Source, into: BinaryIO, progress: Progress, size: int) -> None:
         self.asked += 1
+        assert source is PARTS
         if not self.content:
             raise ModelError("the shelf is empty")
         into.write(self.content)
-        progress(len(self.content), size)
+        for done in (len(self.content) // 2, len(self.content) // 3, len(self.content)):
+            progress(done, size)
 
 
 @pytest.fixture
@@ -188,6 +190,13 @@ def test_a_silent_hub_is_left(store: ModelStore) -> None:
     assert shelf.asked == 1
 
 
+def test_progress_never_falls_while_one_source_is_read(store: ModelStore) -> None:
+    told: list[int] = []
+    fetcher(store, dead_url(), Shelf()).ensure("tiny", lambda done, _total: told.append(done))
+    assert told == sorted(told)
+    assert (len(told), told[-1]) == (3, len(WEIGHTS))
+
+
 def test_an_unreachable_hub_is_left(store: ModelStore) -> None:
     shelf = Shelf()
     assert fetcher(store, dead_url(), shelf).ensure("tiny").read_bytes() == WEIGHTS
@@ -239,8 +248,7 @@ def test_two_who_want_the_same_model_fetch_it_once(store: ModelStore) -> None:
         fetching = fetcher(store, hub.url, Shelf())
         paths: list[Path] = []
         threads = [
-            threading.Thread(target=lambda: paths.append(fetching.ensure("tiny")))
-            for _ in range(4)
+            threading.Thread(target=lambda: paths.append(fetching.ensure("tiny"))) for _ in range(4)
         ]
         for thread in threads:
             thread.start()

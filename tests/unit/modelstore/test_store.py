@@ -118,7 +118,7 @@ def test_verify_of_a_missing_model_says_where_it_looked(store: ModelStore) -> No
 
 
 def test_an_unknown_name_lists_the_known_ones(store: ModelStore) -> None:
-    with pytest.raises(ModelError, match="'gpt-9'.*tiny"):
+    with pytest.raises(ModelError, match=r"'gpt-9'.*tiny"):
         store.path("gpt-9")
 
 

@@ -32,6 +32,15 @@ PROOF_EN = "Prove that the square root of 2 is irrational, step by step."
 PROOF_ZH = "请一步一步证明：素数有无穷多个。"
 
 BUDGET = "The committee approved the budget for the new library in Springfield."
+NOTICE = (
+    "Rewrite the following notice so that it has at most 30 words and must not use the word "
+    "'closed': The swimming pool (25 m) will be closed from 3 to 17 August because the 12 pumps "
+    "and 4 filters have to be replaced; season tickets are extended by 15 days."
+)
+REPORT_ZH = (
+    "某商店三月卖出120把伞，四月85把，五月40把。"
+    "请写一份不超过100字的总结，必须包含3个数字，格式为一段话。"
+)
 OPEN = "in the old town is open from nine in the morning to five in the afternoon."
 
 SCENES: tuple[Ask | Act, ...] = (
@@ -46,7 +55,8 @@ SCENES: tuple[Ask | Act, ...] = (
     Ask(PROOF_EN, max_tokens=64),
     Ask(PROOF_ZH, max_tokens=64, stream=True),
     Ask("把下面这句话翻译成英文：今天天气很好。"),
-    Ask("List the four seasons.", max_tokens=80, stream=True),
+    Ask(NOTICE, max_tokens=80),
+    Ask(REPORT_ZH, max_tokens=80, stream=True),
     Ask("Say hello.", model="cloud"),
     Ask("Say hello.", model="edge"),
     Ask("My phone number is +1 415 555 0132. Greet me.", max_tokens=32),
