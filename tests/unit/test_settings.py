@@ -34,7 +34,7 @@ cache: {ttl_s: 300}
 state: {redis_url: null}
 records: {url: "sqlite+aiosqlite:///hybridge.db", keep_text: false}
 learning: {alpha: 0.1, delta: 0.05, shadow_daily_usd: 1}
-"""  # noqa: E501
+"""
 KEYS = {
     "TEAM_A_KEY": "key-of-team-a",
     "HYBRIDGE_ADMIN_KEY": "admin-key",

@@ -26,8 +26,8 @@ def explain(
         typer.Option(
             metavar="FILE",
             help="JSON lines {id, prompt}, `-` for standard input; one line {id, score, route, "
-            "reasons} comes out for each, in order: the score as the scorer gives it, whatever rules "
-            "make of it.",
+            "reasons} comes out for each, in order: the score as the scorer gives it, whatever "
+            "rules make of it.",
         ),
     ] = None,
     config: Config = None,

@@ -34,11 +34,11 @@ _NO_PROXY = Proxy("http://127.0.0.1:9", no_proxy="127.0.0.0/8,::1,localhost")
 proxy of its own would use the system's."""
 
 
-class Unreachable(Exception):  # noqa: N818 - a fact about the network, classified by the caller
+class Unreachable(Exception):
     """The upstream could not be reached, or hung up."""
 
 
-class TooSlow(Exception):  # noqa: N818
+class TooSlow(Exception):
     """One of the limits on waiting passed."""
 
 

@@ -34,9 +34,11 @@ class EdgeBackendConfig(Section):
     max_tokens: int = Field(default=1024, ge=1)
     """Longest answer where the request names no limit."""
     features: list[str] | None = None
-    """Engine `openai`: what it can do beyond chat, e.g. `tools`, `json_schema`, `images`. None: the usual."""
+    """Engine `openai`: what it can do beyond chat, e.g. `tools`, `json_schema`, `images`. None: the
+    usual."""
     trusted: bool = False
-    """Engine `openai` on another host: treat it as part of this device (private requests may go there)."""
+    """Engine `openai` on another host: treat it as part of this device (private requests may go
+    there)."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from hybridge.routing.features import CLIP, NAMES, features
 from hybridge.routing.head import CJK_SHARE_MAX, DIMENSIONS
 from hybridge.routing.ngrams import BUCKETS, ngrams
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Sparse = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 EMBEDDING_SCALE = 8.0
@@ -34,11 +35,12 @@ class Grams:
     def dot(self, weights: Array) -> Array:
         """Shape `(rows,)`."""
         products = self._value * weights[self._column]
-        return np.bincount(self._row, products, minlength=self._count)
+        return np.bincount(self._row, products, minlength=self._count).astype(float)
 
     def transposed_dot(self, rows: Array) -> Array:
         """Shape `(BUCKETS,)`."""
-        return np.bincount(self._column, self._value * rows[self._row], minlength=BUCKETS)
+        products = self._value * rows[self._row]
+        return np.bincount(self._column, products, minlength=BUCKETS).astype(float)
 
 
 @dataclass(frozen=True, slots=True)

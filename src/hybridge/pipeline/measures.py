@@ -49,7 +49,9 @@ def platt(z: Array, fails: Array, weights: Array) -> tuple[float, float]:
     for _ in range(NEWTON_STEPS):
         p = 1.0 / (1.0 + np.exp(-x @ w))
         gradient = x.T @ (share * (p - fails)) + 1e-3 * w
-        w -= np.linalg.solve(x.T @ (x * (share * p * (1 - p))[:, None]) + 1e-3 * np.eye(2), gradient)
+        w -= np.linalg.solve(
+            x.T @ (x * (share * p * (1 - p))[:, None]) + 1e-3 * np.eye(2), gradient
+        )
     return float(w[0] / spread), float(w[1] - w[0] * centre / spread)
 
 

@@ -30,15 +30,17 @@ LICENCES = {
 """Sources that a shipped head may be trained on. Anything else is refused for training."""
 
 OWN = "own"
-SMALL_MODELS = frozenset({
-    "qwen2.5-0.5b",
-    "stablelm-2-zephyr-1_6b",
-    "gemma-2-2b-it",
-    "phi-2-psy",
-    "Qwen2.5-3B-Instruct",
-    "Phi-3.5-mini-instruct",
-    "Phi-3-mini-4k-instruct",
-})
+SMALL_MODELS = frozenset(
+    {
+        "qwen2.5-0.5b",
+        "stablelm-2-zephyr-1_6b",
+        "gemma-2-2b-it",
+        "phi-2-psy",
+        "Qwen2.5-3B-Instruct",
+        "Phi-3.5-mini-instruct",
+        "Phi-3-mini-4k-instruct",
+    }
+)
 """Weak models of at most 4 billion parameters: those an edge really runs. The probability is
 calibrated on them; the larger ones only teach which prompts are harder than others."""
 

@@ -41,7 +41,7 @@ def fit(design: Design, *, full: bool) -> Linear:
         dense = np.hstack([dense, EMBEDDING_SCALE * design.embeddings])
     centred, wanted = design.centred(dense), design.centred(design.fails)
     normal = centred.T @ (design.weights[:, None] * centred) + RIDGE * np.eye(dense.shape[1])
-    solved = np.linalg.solve(normal, centred.T @ (design.weights * wanted))
+    solved: Array = np.linalg.solve(normal, centred.T @ (design.weights * wanted)).astype(float)
     ngrams = _fit_ngrams(design.grams, wanted - centred @ solved, design.weights)
     features = solved[: len(NAMES)].copy()
     features[NAMES.index("log_chars")] += LENGTH_SHARE * float(np.std(dense @ solved))

@@ -34,8 +34,7 @@ MEANING = (
 )
 LIMITS = (
     "Nearly all training prompts are English benchmarks; Chinese is carried by text features.",
-    "Prompt-only scoring tells little outside the training sources; comparisons of the operator's "
-    "own two models tell more.",
+    "A prompt alone tells little outside the training sources; recorded comparisons tell more.",
     "Levels move with the edge model: a stronger one fails less at every score.",
 )
 
@@ -63,7 +62,9 @@ class Trained:
         return {f"{name}_{part}": array.astype(np.float32) for part, array in arrays.items()}
 
 
-def train(rows: Sequence[Row], table: Table) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
+def train(
+    rows: Sequence[Row], table: Table
+) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
     """The arrays of a head, and its card."""
     outcomes.check_leakage(rows)
     mean, deviation = table.scale_of(outcomes.in_folds(rows, TRAINING))
@@ -77,21 +78,19 @@ def train(rows: Sequence[Row], table: Table) -> tuple[dict[str, NDArray[np.float
     return arrays, _card(rows, {name: head.measured for name, head in heads.items()})
 
 
-def _train(
-    rows: Sequence[Row], table: Table, scale: tuple[Array, Array], *, full: bool
-) -> Trained:
+def _train(rows: Sequence[Row], table: Table, scale: tuple[Array, Array], *, full: bool) -> Trained:
     """Fits on the training folds, calibrates on small models, measures on the test folds."""
     taught = Design.of(outcomes.in_folds(rows, TRAINING), table, *scale)
     linear = fit(taught, full=full)
     small = [row for row in rows if row.weak in SMALL_MODELS]
     calibration = Design.of(outcomes.in_folds(small, CALIBRATION), table, *scale)
-    slope, offset = measures.platt(
-        linear.z(calibration), calibration.fails, calibration.weights
-    )
+    slope, offset = measures.platt(linear.z(calibration), calibration.fails, calibration.weights)
     tested = Design.of(outcomes.in_folds(small, TEST), table, *scale)
     z = linear.z(tested)
     p = measures.logistic(z, slope, offset)
-    topic = 0.0 if linear.embedding is None else float(np.mean(taught.embeddings @ linear.embedding))
+    topic = (
+        0.0 if linear.embedding is None else float(np.mean(taught.embeddings @ linear.embedding))
+    )
     measured = {
         "rows": len(z),
         "mean_p": float(np.average(p, weights=tested.weights)),
@@ -136,13 +135,13 @@ def write(path: Path, arrays: Mapping[str, NDArray[np.float32]], card: Mapping[s
     path.with_suffix(".card.json").write_text(text + "\n", encoding="utf-8")
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--outcomes", "--groups", "--embeddings", "--out"):
         parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--own", type=Path, action="append", default=[])
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     rows, prompts = outcomes.read(arguments.outcomes, arguments.groups, arguments.own)
     arrays, card = train(rows, Table.of(prompts, arguments.embeddings))
     write(arguments.out, arrays, card)

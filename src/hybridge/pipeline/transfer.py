@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybridge.pipeline import outcomes
 from hybridge.pipeline.design import Array, Design, Table
@@ -26,6 +27,7 @@ from hybridge.pipeline.outcomes import Row
 from hybridge.pipeline.ridge import fit
 
 LEAST_ROWS = 60
+MANY_ROWS = 1000
 LEAST_GAIN = 0.02
 """Where the strong model is hardly better than the weak one, there is no gap to recover."""
 RESAMPLES = 200
@@ -41,10 +43,11 @@ class Told:
     rows: Sequence[Row]
     scores: Mapping[str, Array]
 
-    def apgr(self, name: str, places: Array | slice = slice(None)) -> float:
+    def apgr(self, name: str, places: NDArray[np.int64] | None = None) -> float:
         """Of one score, over some of the rows."""
         gain = np.array([row.strong - (1.0 - row.fails) for row in self.rows])
-        return apgr(self.scores[name][places], gain[places])
+        drawn = np.arange(len(gain)) if places is None else places
+        return apgr(self.scores[name][drawn], gain[drawn])
 
     def auroc(self, name: str) -> float:
         """Of one score, for `the weak model fails`."""
@@ -59,9 +62,7 @@ def leave_one_out(
         held = [row for row in every if row.source == source]
         near = {row.group for row in held}
         left = [row for row in train if row.source != source and row.group not in near]
-        scored = _scores(left, held, table) | {
-            LENGTH: np.array([lengths[row.key] for row in held])
-        }
+        scored = _scores(left, held, table) | {LENGTH: np.array([lengths[row.key] for row in held])}
         for pair, places in _pairs(held).items():
             told = Told([held[i] for i in places], {n: s[places] for n, s in scored.items()})
             if len(places) >= LEAST_ROWS and _gap(told.rows) > LEAST_GAIN:
@@ -106,24 +107,34 @@ def report(told: Mapping[Pair, Told]) -> Iterator[str]:
         figures = " ".join(f"{one.apgr(n):11.3f} / {one.auroc(n):.3f}" for n in names)
         yield f"{' '.join(pair)[:52]:52s} {len(one.rows):6d} {figures}"
     every = list(told.values())
-    means = (
-        f"{np.mean([t.apgr(n) for t in every]):11.4f} / {np.mean([t.auroc(n) for t in every]):.3f}"
+    yield from _means("mean of all", every)
+    # A pair of a hundred rows moves a mean as much as one of ten thousand, by chance alone.
+    many = [one for one in every if len(one.rows) >= MANY_ROWS]
+    yield from _means(f"mean of those with {MANY_ROWS} rows", many)
+
+
+def _means(title: str, pairs: Sequence[Told]) -> Iterator[str]:
+    if not pairs:
+        return
+    names = (LENGTH, TEXT, FULL)
+    figures = (
+        f"{np.mean([t.apgr(n) for t in pairs]):11.4f} / {np.mean([t.auroc(n) for t in pairs]):.3f}"
         for n in names
     )
-    yield f"{'mean':52s} {len(every):6d} " + " ".join(means)
+    yield f"{title:52s} {len(pairs):6d} " + " ".join(figures)
     for name in names[1:]:
-        low, high = interval(every, name)
-        yield f"{name}: lead over length in APGR, 95 % interval {low:+.4f} to {high:+.4f}"
+        low, high = interval(pairs, name)
+        yield f"  {name}: lead over length in APGR, 95 % interval {low:+.4f} to {high:+.4f}"
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--outcomes", "--groups", "--embeddings"):
         parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--own", type=Path, action="append", default=[])
     parser.add_argument("--measure-only", type=Path)
-    a = parser.parse_args()
+    a = parser.parse_args(argv)
     train, prompts = outcomes.read(a.outcomes, a.groups, a.own)
     every = [("sources with a licence", train)]
     if a.measure_only:

@@ -90,9 +90,7 @@ class Head:
         except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
             raise ModelError(f"{path} is not a scorer head of this version: {error}") from error
 
-    def predict(
-        self, text: str, embedding: Vector | None, *, context_chars: int = 0
-    ) -> Prediction:
+    def predict(self, text: str, embedding: Vector | None, *, context_chars: int = 0) -> Prediction:
         """The probability that a small model's answer to `text` is not good enough, and why.
 
         `embedding`: of the text, shape `(384,)`, unit length; ignored where `legible` says no.

@@ -36,7 +36,9 @@ def reasons(told: Contributions) -> tuple[str, ...]:
         moved[words] = moved.get(words, 0.0) + by
     strongest = sorted(moved.items(), key=lambda item: -abs(item[1]))[:STRONGEST]
     return tuple(
-        f"{'harder' if by > 0 else 'easier'}: {words}" for words, by in strongest if abs(by) >= LEAST
+        f"{'harder' if by > 0 else 'easier'}: {words}"
+        for words, by in strongest
+        if abs(by) >= LEAST
     )
 
 

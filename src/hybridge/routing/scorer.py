@@ -47,7 +47,7 @@ class HeadScorer:
         self._timeout_s = timeout_s
 
     async def score(self, facts: Facts) -> Score:
-        """The score of the last user turn, whole, however long; what was said before adds length."""
+        """Of the last user turn, whole, however long; what was said before adds length."""
         started_s = time.perf_counter()
         embedding = await self._embed(facts.text)
         said = self._head.predict(facts.text, embedding, context_chars=_before(facts))

@@ -23,7 +23,7 @@ _PRINTABLE = re.compile(rb"[\x21-\x7e]{1,128}")
 _JSON = (b"content-type", b"application/json")
 
 
-class Gone(Exception):  # noqa: N818 - nothing failed
+class Gone(Exception):
     """The caller hung up; there is nobody to answer."""
 
 

@@ -55,6 +55,10 @@ class Upstream:
         """From now on answers with these."""
         self._replies = list(replies)
 
+    def get_with(self, reply: Reply) -> None:
+        """From now on answers GET with this."""
+        self._on_get = reply
+
     def drop_connections(self) -> None:
         """Closes every open connection, idle ones too; goes on listening."""
         for task in self._serving:

@@ -139,4 +139,3 @@ def _number(tag: int, value: int) -> bytes:
 
 def _varint(value: int) -> bytes:
     return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + _varint(value >> 7)
-

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.model
 CHAT = {"messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 3, "stream": True}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server(smollm2: Path) -> Iterator[LlamaServer]:
     server = LlamaServer.load(Load(smollm2, "tiny", context_tokens=256, slots=2, threads=1))
     yield server
@@ -47,7 +47,7 @@ class Knock(http.client.HTTPConnection):
 
 def listening_ports() -> set[int]:
     """TCP ports on which this very process listens (Linux: /proc)."""
-    sockets = {os.readlink(fd) for fd in Path("/proc/self/fd").iterdir() if fd.exists()}
+    sockets = {str(fd.readlink()) for fd in Path("/proc/self/fd").iterdir() if fd.exists()}
     ports = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:

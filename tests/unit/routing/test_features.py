@@ -60,12 +60,17 @@ def test_a_sign_said_often_counts_three_times() -> None:
 
 
 def test_a_chinese_text_is_as_long_as_its_translation() -> None:
-    chinese, english = "请用一句话说明天空为什么是蓝色的", "Say in one sentence why the sky is blue, please"
+    chinese, english = (
+        "请用一句话说明天空为什么是蓝色的",
+        "Say in one sentence why the sky is blue, please",
+    )
     assert of(chinese, "log_chars") == pytest.approx(of(english, "log_chars"), abs=0.3)
 
 
 def test_without_latin_words_a_text_has_the_usual_vocabulary() -> None:
-    assert of("天空是蓝色的", "word_length") == pytest.approx(of("the sky is blue", "word_length"), abs=1)
+    assert of("天空是蓝色的", "word_length") == pytest.approx(
+        of("the sky is blue", "word_length"), abs=1
+    )
 
 
 def test_a_long_text_is_seen_to_be_long_and_its_end_is_read() -> None:

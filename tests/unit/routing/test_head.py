@@ -68,7 +68,9 @@ def test_everyday_requests_do_not_get_absurd_scores() -> None:
 def test_the_end_of_a_long_text_is_not_overlooked() -> None:
     report = "The weather was fine and the trains ran on time. " * 400
     plain = HEAD.predict(report + "Summarise it.", None).p
-    asked = HEAD.predict(report + "Then prove the theorem: $\\sum x^2 = 4$, by a calculation.", None).p
+    asked = HEAD.predict(
+        report + "Then prove the theorem: $\\sum x^2 = 4$, by a calculation.", None
+    ).p
     assert asked != plain
     assert HEAD.predict(report, None).p != HEAD.predict(report[:2000], None).p
 

@@ -32,7 +32,7 @@ class FixedEncoder:
 def request(*texts: str) -> Request:
     roles = ("user", "assistant")
     turns = tuple(Message(roles[i % 2], text) for i, text in enumerate(texts))
-    return Request(messages=turns)
+    return Request("r1", "auto", turns, {})
 
 
 async def test_the_full_head_speaks_when_the_encoder_answers() -> None:
@@ -71,5 +71,7 @@ async def test_a_conversation_adds_length_and_only_so_much() -> None:
 
 async def test_a_system_text_alone_is_no_history() -> None:
     scorer, ask = HeadScorer(HEAD, None, timeout_s=0.02), "And how many are there?"
-    framed = Request(messages=(Message("system", "Be brief. " * 500), Message("user", ask)))
+    framed = Request(
+        "r1", "auto", (Message("system", "Be brief. " * 500), Message("user", ask)), {}
+    )
     assert (await scorer.score(gather(framed))).p == (await scorer.score(gather(request(ask)))).p

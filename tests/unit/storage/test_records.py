@@ -268,5 +268,5 @@ def _sql(path: Path, statement: str) -> list[Any]:
 
 async def _until(condition: Any) -> None:
     async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 - a plain counter, nothing to wait for
+        while not condition():
             await asyncio.sleep(0.002)
