@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -41,28 +40,26 @@ class Load:
 class LlamaServer:
     """One loaded model. Everything here blocks; `chat` may run in as many threads as slots."""
 
-    def __init__(self, server: Any, belongings: ExitStack) -> None:
+    def __init__(self, server: Any) -> None:
         self._server: Any = server
-        self._belongings = belongings
 
     @classmethod
     def load(cls, load: Load) -> Self:
         """Reads the weights and warms up. Raises `ModelError` with the file's path."""
         xllamacpp = import_module("xllamacpp")  # compiled, and without types
-        with ExitStack() as stack:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="hybridge-")))
+        # With its folder the socket goes away again: whoever did not connect by then never will.
+        with TemporaryDirectory(prefix="hybridge-") as folder:
             try:
-                server = xllamacpp.Server(_params(xllamacpp.CommonParams(), load, folder))
+                return cls(xllamacpp.Server(_params(xllamacpp.CommonParams(), load, Path(folder))))
             except RuntimeError as error:  # it gives no reason; what can be told was checked before
                 raise ModelError(
                     f"{load.gguf} cannot be loaded: the file is broken, its kind of model is not "
                     f"known to this version of llama.cpp, or memory is short ({error})"
                 ) from error
-            return cls(server, stack.pop_all())
 
     @property
     def address(self) -> str:
-        """Where the library listens: a socket file in a folder that only this user may enter."""
+        """Where the library believes to be listening."""
         return str(self._server.listening_address)
 
     def chat(self, body: str, say: Callable[[str], bool]) -> None:
@@ -76,7 +73,6 @@ class LlamaServer:
     def close(self) -> None:
         """Frees the weights. No `chat` may be under way."""
         self._server = None
-        self._belongings.close()
 
 
 def _params(params: Any, load: Load, folder: Path) -> Any:
@@ -99,7 +95,7 @@ def _params(params: Any, load: Load, folder: Path) -> Any:
 def _lock_out(params: Any, folder: Path) -> None:
     """Nobody but this process may use the server that the library cannot do without.
 
-    It listens on a socket file in a private folder instead of a port, and wants a key that nobody
+    It listens on a socket file in a private folder, not on a port, and wants a key that nobody
     knows. Where the folder's path is too long for a socket it stays on loopback, behind the key.
     """
     socket = str(folder / "llama.sock")

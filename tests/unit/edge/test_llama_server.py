@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import socket
-import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,29 +19,28 @@ pytestmark = pytest.mark.model
 CHAT = {"messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 3, "stream": True}
 
 
+def load(gguf: Path) -> LlamaServer:
+    return LlamaServer.load(Load(gguf, "tiny", context_tokens=256, slots=1, threads=1))
+
+
 @pytest.fixture(scope="module")
 def server(smollm2: Path) -> Iterator[LlamaServer]:
-    server = LlamaServer.load(Load(smollm2, "tiny", context_tokens=256, slots=2, threads=1))
+    server = load(smollm2)
     yield server
     server.close()
 
 
-def door(server: LlamaServer) -> Path:
-    scheme, path = server.address.split("://")
-    assert scheme == "unix"
-    return Path(path)
-
-
-class Knock(http.client.HTTPConnection):
-    """HTTP through a socket file."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=10)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(str(self._path))
+@pytest.fixture
+def server_on_loopback(smollm2: Path, tmp_path: Path) -> Iterator[LlamaServer]:
+    """One that could not have a socket file, as where the temporary folder's name is too long."""
+    usual, tempfile.tempdir = tempfile.tempdir, str(tmp_path / ("long-" * 30))
+    Path(tempfile.tempdir).mkdir()
+    try:
+        server = load(smollm2)
+    finally:
+        tempfile.tempdir = usual
+    yield server
+    server.close()
 
 
 def listening_ports() -> set[int]:
@@ -70,55 +68,46 @@ def test_it_says_what_it_generates_and_stops_when_told(server: LlamaServer) -> N
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="looks into /proc")
 def test_it_opens_no_port(smollm2: Path) -> None:
     before = listening_ports()
-    server = LlamaServer.load(Load(smollm2, "tiny", context_tokens=256, slots=1, threads=1))
+    server = load(smollm2)
     try:
         assert listening_ports() == before
     finally:
         server.close()
 
 
-def test_only_this_user_reaches_its_door(server: LlamaServer) -> None:
-    folder = door(server).parent.stat()
-    assert folder.st_uid == os.getuid()
-    assert stat.S_IMODE(folder.st_mode) == 0o700
+def test_its_door_is_gone_once_it_is_loaded(server: LlamaServer) -> None:
+    scheme, path = server.address.split("://")
+    assert scheme == "unix"
+    assert not Path(path).parent.exists()
+    with socket.socket(socket.AF_UNIX) as knock, pytest.raises(FileNotFoundError):
+        knock.connect(path)
 
 
-@pytest.mark.parametrize("key", [None, "", "guessed"])
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("POST", "/v1/chat/completions"),
-        ("POST", "/completion"),
-        ("POST", "/tokenize"),
-        ("GET", "/v1/models"),
-        ("GET", "/props"),
-        ("GET", "/slots"),
-        ("GET", "/metrics"),
-    ],
-)
-def test_and_without_the_key_nobody_is_served(
-    server: LlamaServer, method: str, path: str, key: str | None
+def test_where_it_must_listen_nobody_is_served_without_the_key(
+    server_on_loopback: LlamaServer,
 ) -> None:
-    headers = {"content-type": "application/json"}
-    if key is not None:
-        headers["authorization"] = f"Bearer {key}"
-    knock = Knock(door(server))
-    knock.request(method, path, json.dumps(CHAT) if method == "POST" else None, headers)
-    assert knock.getresponse().status == 401
-    knock.close()
+    scheme, at = server_on_loopback.address.split("://")
+    assert scheme == "http"
+    assert at.startswith("127.0.0.1:")
+    asked = [("POST", path) for path in ("/v1/chat/completions", "/completion", "/tokenize")]
+    asked += [("GET", path) for path in ("/v1/models", "/props", "/slots", "/metrics")]
+    for method, path in asked:
+        for key in ("", "Bearer ", "Bearer guessed"):
+            knock = http.client.HTTPConnection(at, timeout=10)
+            knock.request(method, path, json.dumps(CHAT), {"authorization": key})
+            assert knock.getresponse().status == 401, (method, path, key)
+            knock.close()
 
 
 def test_it_can_be_loaded_again_and_again_and_leaves_nothing(smollm2: Path) -> None:
-    for _ in range(3):
-        server = LlamaServer.load(Load(smollm2, "tiny", context_tokens=256, slots=1, threads=1))
-        server.chat(json.dumps(CHAT), lambda _piece: False)
-        folder = door(server).parent
-        server.close()
-        assert not folder.exists()
     threads = Path("/proc/self/task")
+    before = len(list(threads.iterdir())) if threads.exists() else 0
+    for _ in range(3):
+        server = load(smollm2)
+        server.chat(json.dumps(CHAT), lambda _piece: False)
+        server.close()
     if threads.exists():
-        names = [(thread / "comm").read_text() for thread in threads.iterdir()]
-        assert not [name for name in names if "llama" in name]
+        assert len(list(threads.iterdir())) <= before
 
 
 @pytest.mark.parametrize("kept", [1000, 20_000_000])
@@ -127,4 +116,4 @@ def test_a_broken_file_is_named(smollm2: Path, tmp_path: Path, kept: int) -> Non
     with smollm2.open("rb") as whole:
         broken.write_bytes(whole.read(kept))
     with pytest.raises(ModelError, match=r"broken\.gguf cannot be loaded"):
-        LlamaServer.load(Load(broken, "tiny", context_tokens=256, slots=1, threads=1))
+        load(broken)
