@@ -85,7 +85,7 @@ def _features(said: Mapping[str, Any]) -> Iterator[Feature]:
         yield Feature.CHOICES
     if said.get("logprobs"):
         yield Feature.LOGPROBS
-    if said.get("audio") is not None or "audio" in (said.get("modalities") or ()):
+    if said.get("audio") is not None or _speaks(said.get("modalities")):
         yield Feature.AUDIO
     if (said.get("reasoning_effort") or "none") not in _NO_EFFORT:
         yield Feature.REASONING
@@ -97,3 +97,8 @@ def _features(said: Mapping[str, Any]) -> Iterator[Feature]:
 def _kind(form: Mapping[str, Any] | None) -> str:
     kind = form.get("type") if form is not None else "text"
     return kind if isinstance(kind, str) else ""
+
+
+def _speaks(modalities: object) -> bool:
+    """Whether an answer in sound is asked for; anything but a list asks for nothing here."""
+    return isinstance(modalities, list) and "audio" in modalities

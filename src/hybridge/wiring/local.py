@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -61,12 +62,14 @@ def _engine(
 ) -> Reloadable:
     known = CATALOGUE.get(row.model)
     features = known.features if known else frozenset()
-    version = known.sha256[:VERSION_DIGITS] if known else Path(row.model).name
+    version = known.sha256[:VERSION_DIGITS] if known else ""
     spec = spec_of(row, features=features, version=version)
 
     async def load() -> LlamaCpp:
         started_s = clock.monotonic()
-        path = Path(row.model) if _is_path(row.model) else fetching.ensure(row.model)
+        path = Path(row.model)
+        if not _is_path(row.model):
+            path = await asyncio.to_thread(fetching.ensure, row.model)
         engine = await LlamaCpp.load(spec, path, row, threads)
         events.emit(ModelLoaded(row.name, clock.monotonic() - started_s))
         return engine

@@ -54,6 +54,7 @@ def test_of_a_long_text_both_ends_are_read(encoder: Encoder) -> None:
 @given(text=st.text(max_size=300))
 def test_every_text_has_a_vector(encoder: Encoder, text: str) -> None:
     vector = encoder.encode(text)
+    assert vector.shape == (384,)
     assert np.isfinite(vector).all()
 
 
