@@ -13,7 +13,7 @@ demo: $(VENV)/installed            ## the gateway with a real edge model and a s
 	$(BIN)/hybridge demo
 
 test: $(VENV)/tested            ## every test that this machine can run
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(VENV)/linted            ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check .
