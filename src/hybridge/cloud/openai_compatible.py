@@ -6,12 +6,13 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 
 from hybridge.cloud import faults
+from hybridge.cloud.chunks import ChunkReader
 from hybridge.cloud.extras import NONE, Extra, Extras, Tolerance
 from hybridge.cloud.outgoing import outgoing
 from hybridge.cloud.providers import LimitField
-from hybridge.cloud.sse import EventTooLarge, SseReader
-from hybridge.cloud.tool_calls import ToolCalls, mend
-from hybridge.cloud.transport import Stream, TooSlow, Transport, Unreachable
+from hybridge.cloud.sse import EventTooLarge
+from hybridge.cloud.tool_calls import mend
+from hybridge.cloud.transport import TooSlow, Transport, Unreachable
 from hybridge.core import wire
 from hybridge.core.assembly import as_chunks
 from hybridge.core.backend import BackendSpec, Call
@@ -21,7 +22,6 @@ from hybridge.core.redaction import Redactor
 from hybridge.core.response import Chunk, Completion, Event
 
 PATH = "/chat/completions"
-DONE = b"[DONE]"
 PROBE_S = 5.0
 _GATEWAY_ERRORS = (502, 503, 504)
 """Statuses by which something on the way, or a server that still loads, says `not now`."""
@@ -75,12 +75,10 @@ class OpenAICompatible:
         if reply.status in _GATEWAY_ERRORS:
             raise self._refused(reply.status, reply.headers, reply.body)
 
-    async def _ask(self, call: Call, extras: Extras) -> AsyncGenerator[Event, None]:
-        ask = self._stream if call.request.stream else self._whole
+    def _ask(self, call: Call, extras: Extras) -> AsyncGenerator[Event, None]:
         body = outgoing(call, self._spec.model, self._limit_field, extras)
-        async with aclosing(ask(call, body)) as events:
-            async for event in events:
-                yield _hidden(event) if Extra.LOGPROBS in extras else event
+        events = self._stream(call, body) if call.request.stream else self._whole(call, body)
+        return _hidden(events) if Extra.LOGPROBS in extras else events
 
     async def _whole(self, call: Call, body: bytes) -> AsyncGenerator[Completion, None]:
         with self._classified():
@@ -95,26 +93,20 @@ class OpenAICompatible:
             async with self._transport.stream(PATH, body, call.deadline) as stream:
                 if stream.status != 200:
                     raise self._refused(stream.status, stream.headers, await stream.rest())
-                if "json" in stream.headers.get("content-type", ""):
+                if "json" in stream.content_type:
                     whole = mend(wire.completion(await stream.rest()), call.request.id)
                     for chunk in as_chunks(whole):
                         yield chunk
                     return
-                async with aclosing(self._chunks(stream, call)) as chunks:
-                    async for chunk in chunks:
+                reader = ChunkReader(call.request.id)
+                async for piece in stream.pieces():
+                    for chunk in reader.feed(piece):
                         yield chunk
-
-    async def _chunks(self, stream: Stream, call: Call) -> AsyncGenerator[Chunk, None]:
-        """Every chunk. Raises PROTOCOL where the stream ends before its answer does."""
-        reader, calls, finished = SseReader(), ToolCalls(call.request.id), False
-        async with aclosing(_data(stream, reader)) as events:
-            async for data in events:
-                if data == DONE:
-                    break
-                chunk = calls.mend(wire.chunk(data))
-                finished = finished or chunk.finish_reason is not None
-                yield chunk
-        if not finished:
+                    if reader.done:
+                        break
+                for chunk in reader.close():
+                    yield chunk
+        if not reader.finished:
             raise self._error("ended its stream before the answer was finished", Fault.PROTOCOL)
 
     @contextmanager
@@ -137,17 +129,8 @@ class OpenAICompatible:
         return BackendError(f"{self._spec.name}: {what}", backend=self._spec.name, fault=fault)
 
 
-async def _data(stream: Stream, reader: SseReader) -> AsyncGenerator[bytes, None]:
-    async for piece in stream.pieces():
-        for data in reader.feed(piece):
-            yield data
-    for data in reader.close():
-        yield data
-
-
-def _hidden(event: Event) -> Event:
+async def _hidden(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
     """Without the log-probabilities that the caller did not ask for."""
-    if isinstance(event, Chunk):
-        return wire.hide_logprobs(event)
-    whole: Completion = wire.hide_logprobs(event)
-    return whole
+    async with aclosing(events):
+        async for event in events:
+            yield wire.hide_logprobs(event)

@@ -40,16 +40,17 @@ class SseReader:
         if _LINE_END.search(piece) is None:
             self._park(piece)
             return
-        buffer, start = b"".join((*self._parked, piece)), 0
+        buffer = b"".join((*self._parked, piece))
         self._parked, self._parked_size = [], 0
         self._after_cr = buffer.endswith(b"\r")
-        for end in _LINE_END.finditer(buffer):
-            line, start = buffer[start : end.start()], end.end()
+        lines = buffer.split(b"\n") if b"\r" not in buffer else _LINE_END.split(buffer)
+        rest = lines.pop()
+        for line in lines:
             if line:
                 self._take(line)
             elif (event := self._complete()) is not None:
                 yield event
-        self._park(buffer[start:])
+        self._park(rest)
 
     def close(self) -> Iterator[bytes]:
         """What is left at the end of the stream: an event whose blank line never came."""

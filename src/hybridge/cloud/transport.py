@@ -47,9 +47,13 @@ class Reply:
     """One whole HTTP response."""
 
     status: int
-    headers: Mapping[str, str]
-    """By lower-case name."""
     body: bytes
+    _headers: Headers
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """By lower-case name. Copied when asked for, since a good answer's are not looked at."""
+        return _plain(self._headers)
 
 
 class Transport:
@@ -103,7 +107,7 @@ class Transport:
                 response = await self._client.execute(
                     method, self._base_url + path, self._headers, body
                 )
-        return Reply(response.status, _plain(response.headers), response.content)
+        return Reply(response.status, response.content, response.headers)
 
 
 class Stream:
@@ -114,7 +118,12 @@ class Stream:
         self._between_s = between_s
         self._deadline = deadline
         self.status = response.status
-        self.headers = _plain(response.headers)
+        self.content_type = response.headers.get("content-type", "")
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """By lower-case name."""
+        return _plain(self._response.headers)
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Each piece as it comes. Raises `Unreachable` or `TooSlow`."""

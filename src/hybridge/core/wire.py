@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hybridge.core.response import Chunk, Completion, Token, Usage
+from hybridge.core.response import Chunk, Completion, Event, Token, Usage
 
 Read = TypeVar("Read")
-Said = TypeVar("Said", Chunk, Completion)
+Said = TypeVar("Said", bound=Event)
 
 
 class Malformed(ValueError):
