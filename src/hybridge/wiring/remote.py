@@ -69,8 +69,7 @@ class Remote:
             price=self._price(row, provider),
             version=row.model,
         )
-        limit: LimitField = "as_sent" if row.base_url else provider.limit_field
-        return await self._backend(spec, url, row.timeouts, row.proxy, limit)
+        return await self._backend(spec, url, row.timeouts, row.proxy, provider.limit_field)
 
     async def _backend(
         self,
