@@ -18,6 +18,10 @@ on one core: a small model reads about as many in half a second, and 512 at once
 TEMPERATURE, TOP_P = 0.2, 0.9
 """Where a request names none (source: SmolLM2-135M-Instruct's model card). Of 36 small tasks it got
 14 right so, 8 and 13 at llama.cpp's own 0.8, 16 at 0; Qwen2.5-Coder-0.5B got 27, 28 and 27."""
+_FIRST_WORD = '{"prompt": "1", "max_tokens": 1, "stream": false}'
+"""What is asked of every model as soon as it is loaded. The library says that it is loaded before
+its loop runs, and whoever frees it in between waits for ever, the interpreter with him; once
+something was answered the loop is known to run."""
 _LONGEST_SOCKET_PATH = 100
 """Systems allow 103 bytes or more for the path of a socket."""
 
@@ -50,7 +54,9 @@ class LlamaServer:
         # With its folder the socket goes away again: whoever did not connect by then never will.
         with TemporaryDirectory(prefix="hybridge-") as folder:
             try:
-                return cls(xllamacpp.Server(_params(xllamacpp.CommonParams(), load, Path(folder))))
+                server = xllamacpp.Server(_params(xllamacpp.CommonParams(), load, Path(folder)))
+                server.handle_completions(_FIRST_WORD, lambda _: False)
+                return cls(server)
             except RuntimeError as error:  # it gives no reason; what can be told was checked before
                 raise ModelError(
                     f"{load.gguf} cannot be loaded: the file is broken, its kind of model is not "

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +66,23 @@ def test_it_says_what_it_generates_and_stops_when_told(server: LlamaServer) -> N
     endless = CHAT | {"max_tokens": 200}
     server.chat(json.dumps(endless), lambda piece: heard.append(piece) or len(heard) == 2)
     assert len(heard) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cannot hold it to one core")
+def test_it_can_be_freed_as_soon_as_it_is_loaded(smollm2: Path) -> None:
+    """On one core the library's own threads have hardly begun by then, and it must end all the same.
+
+    In a process of its own: what hangs in there holds the whole interpreter.
+    """
+    program = (
+        "import os, sys, pathlib\n"
+        "from hybridge.edge.llama_server import LlamaServer, Load\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "for _ in range(4):\n"
+        "    load = Load(pathlib.Path(sys.argv[1]), 'tiny', 256, slots=1, threads=1)\n"
+        "    LlamaServer.load(load).close()\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(smollm2)], check=True, timeout=100)
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="looks into /proc")
