@@ -92,7 +92,7 @@ def _print(figures: Mapping[Row, Mapping[str, Times]], hurried: Times, deadline_
     print(table(["prompt", *titles], lines))
     slowest = max(times.at(1.0) for row in figures.values() for times in _whole(row))
     print(
-        f"\nslowest whole decision: {slowest:.1f} ms; the encoder's deadline is {deadline_ms:g} ms"
+        f"\nslowest whole decision: {slowest:.1f} ms; the scorer's deadline is {deadline_ms:g} ms"
     )
     print(f"with an encoder that is always late (deadline {SHORT_MS:g} ms, 4 kB): {hurried}")
 

@@ -41,13 +41,14 @@ class Account:
     spent: Decimal = ZERO
     reserved: Decimal = ZERO
     """Promised to requests under way; outlives the period, since they do."""
-    began: datetime | None = None
+    _since: datetime | None = None
+    _until: datetime | None = None
 
     def roll(self, now: datetime) -> None:
         """Begins anew when the period is over."""
-        begin = self.period.begin(now)
-        if self.began != begin:
-            self.began, self.spent = begin, ZERO
+        if self._since is None or self._until is None or not self._since <= now < self._until:
+            self._since, self._until = self.period.begin(now), self.period.end(now)
+            self.spent = ZERO
 
     def refusal(self, amount: Decimal, now: datetime) -> str | None:
         """Why `amount` cannot be promised now; None when it can.

@@ -6,13 +6,13 @@ The books are kept in this process's memory; `snapshot` and `restore` carry them
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Self
+
+from msgspec import Struct
 
 from hybridge.budget.account import ZERO, Account, Period
 from hybridge.budget.config import BudgetConfig
@@ -22,8 +22,7 @@ from hybridge.core.errors import BudgetExhausted
 _log = logging.getLogger("hybridge.budget")
 
 
-@dataclass(frozen=True, slots=True)
-class Spend:
+class Spend(Struct, frozen=True):
     """The state of one limit, in USD."""
 
     period: Period
@@ -34,8 +33,7 @@ class Spend:
     limit: Decimal | None
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerStatus:
+class LedgerStatus(Struct, frozen=True):
     """The state of all limits."""
 
     spends: tuple[Spend, ...]
@@ -45,7 +43,7 @@ class LedgerStatus:
 
 
 class Reservation:
-    """Money promised to one request."""
+    """Money promised to one request. As a block, it gives back at its end what was not settled."""
 
     def __init__(
         self, amount: Decimal | None, charge: Callable[[Decimal | None, Decimal | None], None]
@@ -54,6 +52,12 @@ class Reservation:
         self._settled = False
         self.amount = amount
         """USD; None: the price is unknown."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def settle(self, actual: Decimal | None) -> None:
         """Says what the request cost, once; later calls change nothing.
@@ -80,13 +84,13 @@ class Ledger:
             Account(Period.DAY, config.daily_usd),
             Account(Period.MONTH, config.monthly_usd),
         )
+        self._limited = any(account.limit is not None for account in self._everyone)
         self._own = {name: Account(Period.DAY, limit, name) for name, limit in tenants.items()}
         self._unknown = 0
         self._warned = False
 
-    @asynccontextmanager
-    async def reserve(self, tenant: str, amount: Decimal | None) -> AsyncIterator[Reservation]:
-        """Promises `amount` USD; whatever is not settled inside goes back, however it ends.
+    def reserve(self, tenant: str, amount: Decimal | None) -> Reservation:
+        """Promises `amount` USD; whatever is not settled goes back when it is released.
 
         None (unknown price) is let through and counted. Raises `BudgetExhausted`, and `ValueError`
         for a negative amount.
@@ -98,13 +102,15 @@ class Ledger:
             raise BudgetExhausted(refusal, retry_after_s=self.resets_in_s(tenant))
         if amount is None:
             self._warn(tenant)
-        for account in self._accounts(tenant):
-            account.reserved += amount or ZERO
-        reservation = Reservation(amount, partial(self._charge, tenant))
-        try:
-            yield reservation
-        finally:
-            reservation.release()
+        elif amount:
+            for account in self._accounts(tenant):
+                account.reserved += amount
+        return Reservation(amount, partial(self._charge, tenant))
+
+    def limits(self, tenant: str) -> bool:
+        """Whether any limit applies to a tenant. Where none does, no promise needs an amount."""
+        own = self._own.get(tenant)
+        return self._limited or (own is not None and own.limit is not None)
 
     def refusal(self, tenant: str, amount: Decimal | None) -> str | None:
         """Why `amount` would be refused now, in words; None when it would not.
@@ -163,6 +169,8 @@ class Ledger:
         if actual is None:
             self._unknown += 1
             actual = promised or ZERO
+        if not actual and not promised:
+            return
         now = self._clock.now()
         for account in self._accounts(tenant):
             account.roll(now)
@@ -178,8 +186,7 @@ class Ledger:
         return self._own.setdefault(owner, Account(Period.DAY, None, owner))
 
     def _warn(self, tenant: str) -> None:
-        limited = any(account.limit is not None for account in self._accounts(tenant))
-        if limited and not self._warned:
+        if self.limits(tenant) and not self._warned:
             self._warned = True
             _log.warning(
                 "a request to a model without a known price passes; no budget can count it. "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hybridge.cache.config import CacheConfig
 from hybridge.core.clock import Clock
@@ -25,8 +26,7 @@ _NO_MATTER = frozenset(
 """Members of a body that say how an answer travels and who reads it, not what it says."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     completion: Completion
     until_s: float
     """On the clock's monotonic scale."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hybridge.cloud.sse import SseReader
+from msgspec.structs import replace
+
+from hybridge.cloud.sse import EventTooLarge, SseReader
 from hybridge.cloud.tool_calls import ToolCalls
 from hybridge.core import wire
 from hybridge.core.response import Chunk
@@ -18,9 +20,11 @@ class ChunkReader:
     Raises `wire.Malformed`, `wire.ErrorInBand` or `EventTooLarge`, after the chunks before it.
     """
 
-    def __init__(self, request_id: str) -> None:
+    def __init__(self, request_id: str, *, hide_logprobs: bool = False) -> None:
+        """`hide_logprobs`: whether they stay out of the wire, being here for the judge alone."""
         self._events = SseReader()
         self._calls = ToolCalls(request_id)
+        self._hide_logprobs = hide_logprobs
         self.finished = False
         """Whether a finish reason has come, so that nothing is missing from the answer."""
         self.done = False
@@ -35,11 +39,26 @@ class ChunkReader:
         return self._read(self._events.close())
 
     def _read(self, events: Iterable[bytes]) -> Iterator[Chunk]:
-        for data in events:
-            if self.done or data == DONE:
-                self.done = True
-                return
-            chunk = self._calls.mend(wire.chunk(data))
-            if chunk.finish_reason is not None:
-                self.finished = True
-            yield chunk
+        """Each chunk knows whether another came with it, so it waits for the next to be read."""
+        last: Chunk | None = None
+        try:
+            for data in events:
+                if self.done or data == DONE:
+                    self.done = True
+                    break
+                if last is not None:
+                    yield last
+                    last = None
+                last = self._chunk(data)
+        except (wire.Malformed, wire.ErrorInBand, EventTooLarge):
+            if last is not None:
+                yield last
+            raise
+        if last is not None:
+            yield last if self.done else replace(last, more=False)
+
+    def _chunk(self, data: bytes) -> Chunk:
+        chunk = self._calls.mend(wire.chunk(data, more=True))
+        if chunk.finish_reason is not None:
+            self.finished = True
+        return wire.hide_logprobs(chunk) if self._hide_logprobs else chunk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 
 from hybridge.cloud import faults
 from hybridge.cloud.chunks import ChunkReader
@@ -12,7 +12,7 @@ from hybridge.cloud.outgoing import outgoing
 from hybridge.cloud.providers import LimitField
 from hybridge.cloud.sse import EventTooLarge
 from hybridge.cloud.tool_calls import mend
-from hybridge.cloud.transport import TooSlow, Transport, Unreachable
+from hybridge.cloud.transport import Stream, TooSlow, Transport, Unreachable
 from hybridge.core import wire
 from hybridge.core.assembly import as_chunks
 from hybridge.core.backend import BackendSpec, Call
@@ -50,23 +50,9 @@ class OpenAICompatible:
     def spec(self) -> BackendSpec:
         return self._spec
 
-    async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
+    def answer(self, call: Call) -> AsyncGenerator[Event, None]:
         """The upstream's events, their bytes untouched. Raises `BackendError`."""
-        extras = self._tolerance.wanted(call)
-        try:
-            async with aclosing(self._ask(call, extras)) as events:
-                async for event in events:
-                    self._tolerance.accepted(extras)
-                    yield event
-        except BackendError as error:
-            if not self._tolerance.may_explain(error, extras):
-                raise
-        else:
-            return
-        async with aclosing(self._ask(call, NONE)) as events:
-            async for event in events:
-                self._tolerance.refused(extras)
-                yield event
+        return self._stream(call) if call.request.stream else self._whole(call)
 
     async def probe(self) -> None:
         """Asks for the list of models, which costs nothing; any answer shows that it is there."""
@@ -75,39 +61,76 @@ class OpenAICompatible:
         if reply.status in _GATEWAY_ERRORS:
             raise self._refused(reply.status, reply.headers, reply.body)
 
-    def _ask(self, call: Call, extras: Extras) -> AsyncGenerator[Event, None]:
-        body = outgoing(call, self._spec.model, self._limit_field, extras)
-        events = self._stream(call, body) if call.request.stream else self._whole(call, body)
-        return _hidden(events) if Extra.LOGPROBS in extras else events
+    async def _whole(self, call: Call) -> AsyncGenerator[Event, None]:
+        extras = self._tolerance.wanted(call)
+        try:
+            completion = await self._complete(call, extras)
+        except BackendError as error:
+            if not self._tolerance.may_explain(error, extras):
+                raise
+            completion = await self._complete(call, NONE)
+            self._tolerance.refused(extras)
+        else:
+            self._tolerance.accepted(extras)
+        yield wire.hide_logprobs(completion) if Extra.LOGPROBS in extras else completion
 
-    async def _whole(self, call: Call, body: bytes) -> AsyncGenerator[Completion, None]:
+    async def _complete(self, call: Call, extras: Extras) -> Completion:
         with self._classified():
-            reply = await self._transport.post(PATH, body, call.deadline)
+            reply = await self._transport.post(PATH, self._body(call, extras), call.deadline)
             if reply.status != 200:
                 raise self._refused(reply.status, reply.headers, reply.body)
-            completion = mend(wire.completion(reply.body), call.request.id)
-        yield completion
+            return mend(wire.completion(reply.body), call.request.id)
 
-    async def _stream(self, call: Call, body: bytes) -> AsyncGenerator[Chunk, None]:
+    async def _stream(self, call: Call) -> AsyncGenerator[Event, None]:
         with self._classified():
-            async with self._transport.stream(PATH, body, call.deadline) as stream:
-                if stream.status != 200:
-                    raise self._refused(stream.status, stream.headers, await stream.rest())
+            stream, extras = await self._begun(call)
+            reader = ChunkReader(call.request.id, hide_logprobs=Extra.LOGPROBS in extras)
+            try:
                 if "json" in stream.content_type:
-                    whole = mend(wire.completion(await stream.rest()), call.request.id)
-                    for chunk in as_chunks(whole):
+                    for chunk in await self._in_pieces(stream, call):
                         yield chunk
                     return
-                reader = ChunkReader(call.request.id)
-                async for piece in stream.pieces():
+                while not reader.done and (piece := await stream.read()):
                     for chunk in reader.feed(piece):
                         yield chunk
-                    if reader.done:
-                        break
                 for chunk in reader.close():
                     yield chunk
+            finally:
+                if reader.done:
+                    stream.let_end()
+                stream.leave()
         if not reader.finished:
             raise self._error("ended its stream before the answer was finished", Fault.PROTOCOL)
+
+    async def _begun(self, call: Call) -> tuple[Stream, Extras]:
+        """The stream, once the upstream has agreed to give one, and the extras in it."""
+        extras = self._tolerance.wanted(call)
+        try:
+            stream = await self._accepted(call, extras)
+        except BackendError as error:
+            if not self._tolerance.may_explain(error, extras):
+                raise
+            stream = await self._accepted(call, NONE)
+            self._tolerance.refused(extras)
+            return stream, NONE
+        self._tolerance.accepted(extras)
+        return stream, extras
+
+    async def _accepted(self, call: Call, extras: Extras) -> Stream:
+        stream = await self._transport.open(PATH, self._body(call, extras), call.deadline)
+        if stream.status == 200:
+            return stream
+        try:
+            raise self._refused(stream.status, stream.headers, await stream.rest())
+        finally:
+            stream.leave()
+
+    async def _in_pieces(self, stream: Stream, call: Call) -> list[Chunk]:
+        """A whole answer where a stream was asked for, as the stream would have told it."""
+        return as_chunks(mend(wire.completion(await stream.rest()), call.request.id))
+
+    def _body(self, call: Call, extras: Extras) -> bytes:
+        return outgoing(call, self._spec.model, self._limit_field, extras)
 
     @contextmanager
     def _classified(self) -> Iterator[None]:
@@ -127,10 +150,3 @@ class OpenAICompatible:
 
     def _error(self, what: str, fault: Fault) -> BackendError:
         return BackendError(f"{self._spec.name}: {what}", backend=self._spec.name, fault=fault)
-
-
-async def _hidden(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-    """Without the log-probabilities that the caller did not ask for."""
-    async with aclosing(events):
-        async for event in events:
-            yield wire.hide_logprobs(event)

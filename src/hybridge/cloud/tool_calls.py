@@ -54,7 +54,7 @@ class ToolCalls:
             for piece in (choice.get("delta") or {}).get("tool_calls") or ():
                 changed |= self._mend_piece(calls, piece)
             changed |= _mend_ending(choice, [call.complete for call in calls])
-        return wire.chunk(msgspec.json.encode(body)) if changed else chunk
+        return wire.chunk(msgspec.json.encode(body), more=chunk.more) if changed else chunk
 
     def _mend_piece(self, calls: list[_Call], piece: dict[str, Any]) -> bool:
         before = (piece.get("index"), piece.get("id"))

@@ -1,184 +1,150 @@
-"""HTTP to upstreams: one pooled client a backend, with limits on every kind of waiting."""
+"""Posts to one upstream over connections that are kept, with limits on every kind of waiting."""
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from math import inf
 from typing import Self
-from urllib.parse import urlsplit
 
-from pyqwest import (
-    Client,
-    Headers,
-    HTTPTransport,
-    Proxy,
-    ReadError,
-    RemoteProtocolError,
-    Response,
-    WriteError,
-)
+from msgspec import Struct
 
 from hybridge.cloud.config import TimeoutsConfig
+from hybridge.cloud.http import address
+from hybridge.cloud.http.address import is_loopback
+from hybridge.cloud.http.connection import MAX_BODY_BYTES, Connection
+from hybridge.cloud.http.errors import Stale, TooSlow, Unreachable
+from hybridge.cloud.http.pool import Pool
+from hybridge.cloud.http.proxies import proxy_for
+from hybridge.cloud.http.response import Response, plain
+from hybridge.cloud.http.route import Route
+from hybridge.cloud.http.stream import Stream, Streaming
+from hybridge.cloud.http.trust import system_trust
+from hybridge.cloud.http.unpack import unpacked
 from hybridge.core.clock import Deadline
+from hybridge.core.errors import ConfigError
 
-POOL_IDLE_S = 60.0
-"""An idle connection is closed before the 75 s after which common servers close it themselves."""
+__all__ = ["Reply", "Stream", "TooSlow", "Transport", "Unreachable", "is_loopback"]
 
-POOL_IDLE = 256
-"""Idle connections kept for one upstream."""
-_NO_PROXY = Proxy("http://127.0.0.1:9", no_proxy="127.0.0.0/8,::1,localhost")
-"""A proxy for nobody. The system's cannot reach this machine's own servers, and a client without a
-proxy of its own would use the system's."""
+_KEY = re.compile(r"[\x21-\x7e]*")
+"""What a header can carry without being cut or quoted."""
 
 
-class Unreachable(Exception):
-    """The upstream could not be reached, or hung up."""
-
-
-class TooSlow(Exception):
-    """One of the limits on waiting passed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """One whole HTTP response."""
 
     status: int
     body: bytes
-    _headers: Headers
+    _headers: list[tuple[bytes, bytes]]
 
     @property
     def headers(self) -> Mapping[str, str]:
         """By lower-case name. Copied when asked for, since a good answer's are not looked at."""
-        return _plain(self._headers)
+        return plain(self._headers)
 
 
 class Transport:
-    """Posts JSON to one upstream. Cancelling what waits for it closes the connection at once."""
+    """Posts JSON to one upstream. Cancelling what waits for it closes the connection at once.
+
+    A request is sent a second time in one case only: it went out on a connection that had been
+    idle, and the server hung up before one byte of the answer had come. Nearly always the server
+    had closed the idle connection while the request was on its way, and never read it (RFC 9112,
+    9.5). A POST is repeated all the same, as by Go's net/http and nginx: to ask a model changes
+    nothing at the server, so that the worst case is one answer that is paid for twice.
+
+    Raises `ConfigError` for a `base_url` or a proxy that cannot be used.
+    """
 
     def __init__(
         self, base_url: str, timeouts: TimeoutsConfig, *, key: str | None, proxy: str | None
     ) -> None:
-        self._base_url = base_url.rstrip("/")
+        upstream, through = address.upstream(base_url), proxy_for(base_url, proxy)
+        tls = upstream.tls or (through is not None and through.tls)
+        route = Route(upstream, through, system_trust() if tls else None)
         self._timeouts = timeouts
-        self._http = _transport(self._base_url, timeouts, proxy)
-        self._client = Client(self._http)
-        self._headers = Headers([("content-type", "application/json"), ("user-agent", "hybridge")])
-        if key is not None:
-            self._headers.add("authorization", f"Bearer {key}")
+        self._pool = Pool(route.connect)
+        self._prefix = route.prefix + upstream.path
+        self._headers = "\r\n".join([*_headers(upstream.authority, key), *route.headers])
+        self._heads: dict[str, bytes] = {}
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._http.aclose()
+        self._pool.close()
+        await asyncio.sleep(0)  # the loop lets go of closed sockets in its next turn
 
     async def post(self, path: str, body: bytes, deadline: Deadline) -> Reply:
         """Sends and reads everything. Raises `Unreachable` or `TooSlow`.
 
         A whole answer begins when it is complete, so `total_s` is its only limit but the deadline.
         """
-        return await self._whole("POST", path, body, self._timeouts.total_s, deadline)
+        return await self._whole(self._head(path, body), body, self._timeouts.total_s, deadline)
 
     async def get(self, path: str, deadline: Deadline) -> Reply:
-        """The same for GET."""
-        return await self._whole("GET", path, None, self._timeouts.connect_s, deadline)
+        """The same for GET, within `connect_s`."""
+        head = f"GET {self._prefix}{path} HTTP/1.1\r\n{self._headers}\r\n\r\n".encode("latin-1")
+        return await self._whole(head, b"", self._timeouts.connect_s, deadline)
 
-    @asynccontextmanager
-    async def stream(self, path: str, body: bytes, deadline: Deadline) -> AsyncIterator[Stream]:
-        """Sends, and reads the head. Raises `Unreachable` or `TooSlow`."""
-        asked = self._client.stream("POST", self._base_url + path, self._headers, body)
-        with _translated():
-            async with asyncio.timeout(min(self._timeouts.first_byte_s, deadline.remaining_s)):
-                response = await asked.__aenter__()
-        try:
-            yield Stream(response, self._timeouts.between_chunks_s, deadline)
-        finally:
-            await asked.__aexit__(None, None, None)
+    def stream(self, path: str, body: bytes, deadline: Deadline) -> Streaming:
+        """Sends, and reads the head. Raises `Unreachable` or `TooSlow`. Leaving it hangs up, if
+        there was more to come."""
+        return Streaming(self.open(path, body, deadline))
 
-    async def _whole(
-        self, method: str, path: str, body: bytes | None, limit_s: float, deadline: Deadline
-    ) -> Reply:
-        with _translated():
-            async with asyncio.timeout(min(limit_s, deadline.remaining_s)):
-                response = await self._client.execute(
-                    method, self._base_url + path, self._headers, body
-                )
-        return Reply(response.status, response.content, response.headers)
+    async def open(self, path: str, body: bytes, deadline: Deadline) -> Stream:
+        """The same without a block: whoever opens it says `leave` at the end."""
+        return await self._streamed(self._head(path, body), body, deadline)
 
+    async def _whole(self, head: bytes, body: bytes, limit_s: float, deadline: Deadline) -> Reply:
+        until = asyncio.get_running_loop().time() + min(limit_s, deadline.remaining_s)
+        connection, response = await self._exchange(head, body, inf, until, stream=False)
+        content = response.take()
+        connection.release()
+        content = unpacked(content, response.header(b"content-encoding"), MAX_BODY_BYTES)
+        return Reply(response.status, content, response.headers)
 
-class Stream:
-    """The body of a response, piece by piece."""
+    async def _streamed(self, head: bytes, body: bytes, deadline: Deadline) -> Stream:
+        limits = self._timeouts
+        until = asyncio.get_running_loop().time() + min(limits.total_s, deadline.remaining_s)
+        asked = self._exchange(head, body, limits.first_byte_s, until, stream=True)
+        return Stream(*await asked, limits.between_chunks_s, until)
 
-    def __init__(self, response: Response, between_s: float, deadline: Deadline) -> None:
-        self._response = response
-        self._between_s = between_s
-        self._deadline = deadline
-        self.status = response.status
-        self.content_type = response.headers.get("content-type", "")
+    async def _exchange(
+        self, head: bytes, body: bytes, limit_s: float, until: float, *, stream: bool
+    ) -> tuple[Connection, Response]:
+        """`limit_s` counts from when the connection stands."""
+        loop = asyncio.get_running_loop()
+        kept = self._pool.take()
+        if kept is not None:
+            try:
+                by = min(loop.time() + limit_s, until)
+                return kept, await kept.ask(head, body, by, stream=stream)
+            except Stale:
+                pass
+        connect_s = min(self._timeouts.connect_s, until - loop.time())
+        fresh = await self._pool.connect(connect_s)
+        by = min(loop.time() + limit_s, until)
+        return fresh, await fresh.ask(head, body, by, stream=stream)
 
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """By lower-case name."""
-        return _plain(self._response.headers)
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """Each piece as it comes. Raises `Unreachable` or `TooSlow`."""
-        content = aiter(self._response.content)
-        while True:
-            with _translated():
-                async with asyncio.timeout(min(self._between_s, self._deadline.remaining_s)):
-                    piece = await anext(content, None)
-            if piece is None:
-                return
-            yield bytes(piece)
-
-    async def rest(self) -> bytes:
-        """All that is left."""
-        return b"".join([piece async for piece in self.pieces()])
+    def _head(self, path: str, body: bytes) -> bytes:
+        head = self._heads.get(path)
+        if head is None:
+            lines = f"POST {self._prefix}{path} HTTP/1.1\r\n{self._headers}\r\ncontent-length: "
+            head = self._heads[path] = lines.encode("latin-1")
+        return b"%b%d\r\n\r\n" % (head, len(body))
 
 
-class _translated:  # noqa: N801 - used as a statement
-    """Turns the client's errors into this module's two."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, TimeoutError):
-            raise TooSlow("no answer in time") from error
-        if isinstance(error, ConnectionError):
-            raise Unreachable("cannot be reached") from error
-        if isinstance(error, ReadError | WriteError | RemoteProtocolError):
-            raise Unreachable("hung up, or does not speak HTTP") from error
-
-
-def is_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _transport(base_url: str, timeouts: TimeoutsConfig, proxy: str | None) -> HTTPTransport:
-    return HTTPTransport(
-        tls_include_system_certs=True,
-        proxy=_NO_PROXY if proxy is None and is_loopback(base_url) else proxy,
-        timeout=timeouts.total_s,
-        connect_timeout=timeouts.connect_s,
-        pool_idle_timeout=POOL_IDLE_S,
-        pool_max_idle_per_host=POOL_IDLE,
-        follow_redirects=False,
-        enable_otel=False,
-    )
-
-
-def _plain(headers: Headers) -> Mapping[str, str]:
-    return {str(name).lower(): value for name, value in headers.items()}
+def _headers(authority: str, key: str | None) -> list[str]:
+    """Those of every request."""
+    lines = [
+        f"host: {authority}",
+        "user-agent: hybridge",
+        "accept-encoding: identity",
+        "content-type: application/json",
+    ]
+    if key is None:
+        return lines
+    if not _KEY.fullmatch(key):
+        raise ConfigError("an API key has characters that no header can carry")
+    return [*lines, f"authorization: Bearer {key}"]

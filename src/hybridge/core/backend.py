@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
+
+from msgspec import Struct
 
 from hybridge.core.clock import Deadline
 from hybridge.core.request import Feature, Request, Tier
 from hybridge.core.response import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """What a backend costs."""
 
     input_usd: Decimal
@@ -27,8 +27,7 @@ class Price:
 FREE = Price(Decimal(0), Decimal(0))
 
 
-@dataclass(frozen=True, slots=True)
-class BackendSpec:
+class BackendSpec(Struct, frozen=True):
     """What is known of a backend before it is asked."""
 
     name: str
@@ -48,8 +47,7 @@ class BackendSpec:
     """Digest or version of the weights; thresholds and records belong to it (R20)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One question put to one backend."""
 
     request: Request

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 
 class Clock(Protocol):
@@ -30,8 +31,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(Struct, frozen=True):
     """The one moment by which a request has its answer. Every step of it shares the same one."""
 
     at_s: float

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+
+from msgspec import Struct
 
 from hybridge.core.errors import Fault
 from hybridge.core.plan import Plan, Route, Score
@@ -14,8 +15,7 @@ from hybridge.core.request import Tier
 from hybridge.core.response import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """One request is over, well or not."""
 
     request_id: str
@@ -47,8 +47,7 @@ class Served:
     """Name of the error's class, when it failed. `cancelled` when the client hung up."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptFailed:
+class AttemptFailed(Struct, frozen=True):
     """One backend failed one call; another may still have served the request."""
 
     request_id: str
@@ -57,8 +56,7 @@ class AttemptFailed:
     fault: Fault
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """A shadow comparison (R4). Digests are SHA-256 of the normalised answers, never the text."""
 
     request_id: str
@@ -82,8 +80,7 @@ class Compared:
     cloud_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class ShadowDropped:
+class ShadowDropped(Struct, frozen=True):
     """Shadow work that was over its bounds, or failed."""
 
     request_id: str
@@ -91,8 +88,7 @@ class ShadowDropped:
     """`queue_full`, `budget`, `edge_failed`, `cloud_failed` or `closing`."""
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerMoved:
+class BreakerMoved(Struct, frozen=True):
     """A backend's breaker changed its state: `closed`, `open` or `half_open`."""
 
     backend: str
@@ -101,8 +97,7 @@ class BreakerMoved:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class HealthMoved:
+class HealthMoved(Struct, frozen=True):
     """A backend became unavailable after failed health probes, or is well again (R42)."""
 
     backend: str
@@ -110,8 +105,7 @@ class HealthMoved:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLoaded:
+class ModelLoaded(Struct, frozen=True):
     """A local model is ready."""
 
     backend: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from hybridge.core.request import Tier
 
@@ -23,8 +24,7 @@ class Route(StrEnum):
     DIRECT = "direct"
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Complexity of a request (R2)."""
 
     p: float
@@ -48,8 +48,7 @@ class Score:
         return int(self.value + 0.5)
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(Struct, frozen=True):
     """The two boundaries (R3): up to `edge_max` edge, from `cloud_min` cloud, between shadow."""
 
     edge_max: int = 4
@@ -60,16 +59,14 @@ class Thresholds:
     """Where they come from: `shipped`, `configured`, or a calibration's id (R20)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """A candidate that was removed, and why."""
 
     backend: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """One backend to ask."""
 
     backend: str
@@ -80,8 +77,7 @@ class Attempt:
     """Whether its answer must reach the confidence bound before any of it is returned (R5)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The decision about one request (R10). `explain` shows it, the runner walks it."""
 
     route: Route

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 
 class Tier(StrEnum):
@@ -39,8 +40,7 @@ class Feature(StrEnum):
     """`reasoning_effort` above `none`/`minimal`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One turn of a conversation, as far as routing and privacy read it."""
 
     role: str
@@ -53,8 +53,7 @@ class Message:
     """How many tool calls it holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What the caller asked of the router in headers (R7). A wish tightens, it never loosens."""
 
     tier: Tier | None = None
@@ -69,8 +68,7 @@ AUTO = "auto"
 """The model name that leaves the choice to the router."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """One chat request.
 
     `server` reads the wire into the typed fields, which is all that routing, privacy and learning
@@ -83,7 +81,7 @@ class Request:
     model: str
     """`auto`, or the name of a backend or of its model (then the route is `direct`)."""
     messages: tuple[Message, ...]
-    body: Mapping[str, Any] = field(repr=False)
+    body: Mapping[str, Any]
     """The request's JSON object as received. Never changed in place."""
     stream: bool = False
     include_usage: bool = False
@@ -99,6 +97,10 @@ class Request:
     clearance: Clearance = Clearance.ANYWHERE
     received_s: float = 0.0
     """When the request had been read, on the clock's monotonic scale."""
+
+    def __repr__(self) -> str:
+        """Without a word of what was said, for it may end up in a log."""
+        return f"Request(id={self.id!r}, model={self.model!r}, tenant={self.tenant!r})"
 
     @property
     def last_user_text(self) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens of one answer."""
 
     prompt_tokens: int
@@ -17,23 +16,21 @@ class Usage:
     """Counted here, since the backend said nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """One generated token with its natural-log probability."""
 
     text: str
     logprob: float
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """One piece of a streamed answer.
 
     `wire` is a `chat.completion.chunk` JSON object, exactly as the backend sent it; the other
     fields are what this house reads of it (choice 0 only).
     """
 
-    wire: bytes = field(repr=False)
+    wire: bytes
     text: str = ""
     tokens: tuple[Token, ...] = ()
     """Empty when the backend gives no log-probabilities."""
@@ -43,19 +40,27 @@ class Chunk:
     has_choices: bool = True
     """False for the trailing usage chunk, whose `choices` is empty."""
     has_tool_calls: bool = False
+    more: bool = False
+    """Whether the next chunk came together with this one, so that it is there at once: whoever
+    passes them on may do so in one piece, and loses no time."""
+
+    def __repr__(self) -> str:
+        return f"Chunk(text={self.text!r}, finish_reason={self.finish_reason!r}, more={self.more})"
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """One whole answer: `wire` is a `chat.completion` JSON object as the backend sent it."""
 
-    wire: bytes = field(repr=False)
+    wire: bytes
     text: str = ""
     tokens: tuple[Token, ...] = ()
     finish_reason: str | None = None
     usage: Usage | None = None
     model: str = ""
     has_tool_calls: bool = False
+
+    def __repr__(self) -> str:
+        return f"Completion(text={self.text!r}, finish_reason={self.finish_reason!r})"
 
 
 Event = Chunk | Completion

@@ -7,10 +7,10 @@ Format: https://platform.openai.com/docs/api-reference/chat (object and streamin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from hybridge.core.response import Chunk, Completion, Event, Token, Usage
 
@@ -96,8 +96,8 @@ _SPACE = b" \t\r\n"
 _NOTHING = _Text()
 
 
-def chunk(wire: bytes) -> Chunk:
-    """Reads one `chat.completion.chunk`, choice 0 of it.
+def chunk(wire: bytes, *, more: bool = False) -> Chunk:
+    """Reads one `chat.completion.chunk`, choice 0 of it. `more`: see `Chunk.more`.
 
     Raises `ErrorInBand` for an error object and `Malformed` for anything else that is no chunk.
     """
@@ -109,6 +109,7 @@ def chunk(wire: bytes) -> Chunk:
             usage=_usage(answer.usage),
             model=answer.model or "",
             has_choices=bool(answer.choices),
+            more=more,
         )
     said = choice.delta or choice.message or _NOTHING
     return Chunk(
@@ -119,6 +120,7 @@ def chunk(wire: bytes) -> Chunk:
         usage=_usage(answer.usage),
         model=answer.model or "",
         has_tool_calls=bool(said.tool_calls),
+        more=more,
     )
 
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from hybridge.core.assembly import assemble
 from hybridge.core.backend import FREE, BackendSpec, Call

@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 
+from hybridge.core.assembly import assemble
 from hybridge.core.backend import BackendSpec, Call
 from hybridge.core.clock import Clock
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.plan import Attempt
-from hybridge.core.request import Tier
-from hybridge.core.response import Completion, Event, Token, Usage
+from hybridge.core.response import Chunk, Completion, Event, Token, Usage
 from hybridge.execution.permit import Permit
 
 
@@ -32,6 +32,8 @@ class Answer:
         permit: Permit,
         clock: Clock,
         appraise: Callable[[Answer], float | None],
+        *,
+        keep: bool = True,
     ) -> None:
         self.attempt = attempt
         self.spec = spec
@@ -45,7 +47,7 @@ class Answer:
         """Seconds from asking to the first event."""
         self.tokens: list[Token] = []
         self.seen: list[Event] = []
-        """The edge's events, which may be given again; a cloud's are not kept."""
+        """The events so far, where they are kept: those that may be given again, or compared."""
         self.elapsed_ms = 0.0
         """From asking to the latest event."""
         self.over = False
@@ -57,7 +59,10 @@ class Answer:
         self._permit = permit
         self._clock = clock
         self._appraise = appraise
+        self._keep = keep
         self._asked_s = clock.monotonic()
+        self._at_hand = False
+        """Whether the next event has come already, so that there is nothing to wait for."""
 
     @property
     def text(self) -> str:
@@ -68,6 +73,15 @@ class Answer:
     def complete(self) -> bool:
         """Whether it came to its own end, so that nothing is missing from it."""
         return self.over and self.finish_reason is not None
+
+    def whole(self) -> Completion | None:
+        """All of it in one piece; None while it is not complete, or where it was not kept."""
+        if not self.complete or not self.seen:
+            return None
+        first = self.seen[0]
+        if isinstance(first, Completion):
+            return first
+        return assemble([event for event in self.seen if isinstance(event, Chunk)])
 
     def appraise(self) -> float | None:
         """Judges what was said so far; done once more by itself when the answer is over."""
@@ -103,10 +117,8 @@ class Answer:
     async def _fetch(self, within_s: float | None) -> Event | None:
         if self.over:
             return None
-        limit_s = self._call.deadline.remaining_s
         try:
-            async with asyncio.timeout(limit_s if within_s is None else min(within_s, limit_s)):
-                event = await anext(self._source, None)
+            event = await (anext(self._source, None) if self._at_hand else self._wait(within_s))
         except TimeoutError as late:
             error = self._timed_out()
             self._failed(error)
@@ -120,12 +132,17 @@ class Answer:
             self._note(event)
         return event
 
+    async def _wait(self, within_s: float | None) -> Event | None:
+        left_s = self._call.deadline.remaining_s
+        async with asyncio.timeout(left_s if within_s is None else min(within_s, left_s)):
+            return await anext(self._source, None)
+
     def _note(self, event: Event) -> None:
         elapsed_s = self._clock.monotonic() - self._asked_s
         self.elapsed_ms = 1000 * elapsed_s
         if self.first_event_s is None:
             self.first_event_s = elapsed_s
-        if self.spec.tier is Tier.EDGE:
+        if self._keep:
             self.seen.append(event)
         if event.text:
             self._texts.append(event.text)
@@ -136,6 +153,8 @@ class Answer:
         self.model = event.model or self.model
         if isinstance(event, Completion):
             self._ended()
+        else:
+            self._at_hand = event.more
 
     def _ended(self) -> None:
         if not self.over:

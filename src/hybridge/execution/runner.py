@@ -11,7 +11,7 @@ from hybridge.core.clock import Clock, Deadline
 from hybridge.core.errors import BackendError, Fault, NotServed
 from hybridge.core.events import AttemptFailed, Events
 from hybridge.core.plan import Attempt, Plan, Route
-from hybridge.core.request import Request, Tier
+from hybridge.core.request import Feature, Request, Tier
 from hybridge.core.response import Chunk
 from hybridge.execution.answer import Answer
 from hybridge.execution.breaker import Breaker
@@ -95,7 +95,10 @@ class Runner:
             permit.failed(error.fault, error.retry_after_s)
             raise
         appraise = partial(self._confidence, walk) if judged else _unjudged
-        answer = Answer(attempt, backend.spec, source, call, permit, self._clock, appraise)
+        keep = attempt.tier is Tier.EDGE or walk.compares_calls
+        answer = Answer(
+            attempt, backend.spec, source, call, permit, self._clock, appraise, keep=keep
+        )
         try:
             await self._begin(answer, walk)
             if walk.can_escalate(attempt):
@@ -215,6 +218,11 @@ class Walk:
             if self.kept is None or attempt.tier is Tier.CLOUD:
                 return attempt
         return None
+
+    @property
+    def compares_calls(self) -> bool:
+        """Whether the answer will be compared by the tools it calls, so that its events count."""
+        return self.plan.shadow is not None and Feature.TOOLS in self.request.features
 
     def is_first(self, attempt: Attempt) -> bool:
         return attempt is self.plan.attempts[0]

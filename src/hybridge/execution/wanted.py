@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from hybridge.core.request import Feature, Request
 from hybridge.execution.phrases import CHINESE, HEDGE, LATIN, SORRY
@@ -46,8 +47,7 @@ _WORDS_OF_A_HEAD = 4
 _CHARACTERS_OF_A_HEAD = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What can be checked of an answer's form without knowing the right answer."""
 
     form: Form = "text"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from hashlib import sha256
+
+from msgspec import Struct
 
 from hybridge.core.backend import Backend, Call
 from hybridge.core.clock import Clock, Deadline
@@ -15,7 +16,7 @@ from hybridge.core.request import Request, Tier
 from hybridge.execution.confidence import Judge
 from hybridge.execution.wanted import Wanted
 from hybridge.gateway.shadowing import Shadowing, Side, whole
-from hybridge.learning.agreement import agree
+from hybridge.learning.agreement import agree, said
 from hybridge.learning.normalise import normalise
 from hybridge.learning.shadow import Shadow
 from hybridge.routing.facts import Facts
@@ -24,8 +25,7 @@ Similarity = Callable[[str, str], Awaitable[float | None]]
 """How alike two texts mean, 0-1; None when it cannot be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What a comparison is about."""
 
     request: Request
@@ -99,15 +99,15 @@ class Background:
         spec = shadowing.backend.spec
         took_ms = 1000 * (self._clock.monotonic() - started_s)
         return Side(
-            spec.name, spec.tier, spec.version, completion.text, shadowing.confidence, took_ms
+            spec.name, spec.tier, spec.version, said(completion), shadowing.confidence, took_ms
         )
 
     async def _report(self, subject: Subject, asked: Side, served: Side) -> None:
         edge, cloud = (asked, served) if asked.tier is Tier.EDGE else (served, asked)
-        similarity = await self._similarity(edge.text, cloud.text)
+        similarity = await self._similarity(edge.said.text, cloud.said.text)
         found = agree(
-            edge.text,
-            cloud.text,
+            edge.said,
+            cloud.said,
             Wanted.of(subject.request).form,
             similarity,
             similarity_min=self._similarity_min,
@@ -124,8 +124,8 @@ class Background:
                 cloud_backend=cloud.backend,
                 edge_version=edge.version,
                 scorer_version=plan.score.version if plan.score else "",
-                edge_digest=_digest(edge.text),
-                cloud_digest=_digest(cloud.text),
+                edge_digest=_digest(edge.said.text),
+                cloud_digest=_digest(cloud.said.text),
                 similarity=found.similarity,
                 agreed=found.agreed,
                 method=found.method,

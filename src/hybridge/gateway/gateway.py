@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hybridge.budget.account import ZERO
 from hybridge.budget.ledger import Ledger
 from hybridge.budget.prices import estimate
 from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Clock, Deadline
 from hybridge.core.errors import BudgetExhausted
-from hybridge.core.plan import Plan, Route
+from hybridge.core.plan import Plan
 from hybridge.core.report import Report
 from hybridge.core.request import AUTO, Request, Tier
 from hybridge.execution.hedge import hedged
 from hybridge.execution.outcome import Outcome
 from hybridge.execution.runner import Runner
 from hybridge.gateway.background import Background, Subject
+from hybridge.gateway.confident_edge import ConfidentEdge
 from hybridge.gateway.fleet import Fleet
 from hybridge.gateway.planner import Planner
 from hybridge.gateway.recall import Recall
@@ -29,14 +33,12 @@ from hybridge.gateway.shadowing import Shadowing
 from hybridge.gateway.status import Status
 from hybridge.gateway.trip import Trip
 from hybridge.privacy.guard import Guard
-from hybridge.routing.facts import gather
 
 ANSWER_TOKENS = 1024
 """Length of an answer where the request names no limit; for reservations only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How long the gateway waits."""
 
     deadline_s: float
@@ -81,18 +83,14 @@ class Gateway:
         """
         trip = self._set_out(request)
         try:
-            async with self._admit(trip):
-                await self._screen(trip)
-                reply = self._recall(trip) or await self._run(trip, await self._plan(trip))
-                try:
-                    yield reply
-                finally:
-                    await reply.aclose()
+            self._admit(trip)
+            await self._screen(trip)
+            yield self._recall(trip) or await self._run(trip, await self._plan(trip))
         except BaseException as error:
             trip.error = _name(error)
             raise
         finally:
-            self._settle(trip)
+            await self._settle(trip)
 
     async def explain(self, request: Request) -> Report:
         """What would be done with the request; nothing is run, spent or remembered (R10)."""
@@ -118,24 +116,17 @@ class Gateway:
         return self._fleet.specs
 
     def _set_out(self, request: Request) -> Trip:
-        deadline = Deadline.after(self._patience.deadline_s, self._clock)
-        return Trip(request, gather(request), deadline)
+        return Trip(request, Deadline.after(self._patience.deadline_s, self._clock))
 
-    @asynccontextmanager
-    async def _admit(self, trip: Trip) -> AsyncIterator[None]:
+    def _admit(self, trip: Trip) -> None:
         """Reserves the money the request may cost; whatever it did not cost goes back."""
-        amount = self._estimate(trip)
         tenant = trip.request.tenant
-        trip.over_budget = self._ledger.refusal(tenant, amount)
-        if trip.over_budget is not None:
-            self._refuse_named_cloud(trip)
-            yield
-            return
-        async with self._ledger.reserve(tenant, amount) as reservation:
-            try:
-                yield
-            finally:
-                reservation.settle(trip.reply.cost_usd if trip.reply else Decimal(0))
+        amount = self._estimate(trip) if self._ledger.limits(tenant) else ZERO
+        try:
+            trip.reservation = self._ledger.reserve(tenant, amount)
+        except BudgetExhausted as exhausted:
+            trip.over_budget = str(exhausted)
+            self._refuse_named_cloud(trip, exhausted)
 
     async def _screen(self, trip: Trip) -> None:
         """Decides how far the request may travel."""
@@ -154,7 +145,11 @@ class Gateway:
     async def _plan(self, trip: Trip) -> Plan:
         """Decides where it runs, and what comes next should that fail."""
         candidates = self._fleet.candidates(trip.over_budget)
-        plan = trip.plan = await self._planner.plan(trip.request, trip.facts, candidates)
+        if trip.request.model == AUTO:
+            plan = await self._planner.plan(trip.request, trip.facts, candidates)
+        else:
+            plan = self._planner.direct(trip.request, trip.count_prompt, candidates)
+        trip.plan = plan
         trip.overhead_ms = 1000 * (self._clock.monotonic() - trip.request.received_s)
         return plan
 
@@ -172,11 +167,17 @@ class Gateway:
             outcome = await running
         return self._reply(trip, plan, outcome)
 
-    def _settle(self, trip: Trip) -> None:
-        """Remembers and reports what happened."""
-        if trip.reply is None and trip.shadowing is not None:
-            trip.shadowing.cancel()
-        self._settlement.settle(trip)
+    async def _settle(self, trip: Trip) -> None:
+        """Stops what still runs for it, pays for it, remembers and reports what happened."""
+        try:
+            if trip.reply is not None:
+                await trip.reply.aclose()
+            elif trip.shadowing is not None:
+                trip.shadowing.cancel()
+        finally:
+            if trip.reservation is not None:
+                trip.reservation.settle(trip.reply.bill.cost_usd if trip.reply else ZERO)
+            self._settlement.settle(trip)
 
     def _reply(self, trip: Trip, plan: Plan, outcome: Outcome) -> Reply:
         trip.reply = Reply(trip, plan, outcome, self._fleet.preferred_cloud())
@@ -188,20 +189,20 @@ class Gateway:
         asked = (named,) if named else self._fleet.specs
         tokens = trip.request.max_tokens or ANSWER_TOKENS
         costs = [
-            estimate(spec.price, trip.facts.prompt_tokens, tokens)
+            estimate(spec.price, trip.count_prompt(), tokens)
             for spec in asked
             if spec.tier is Tier.CLOUD and spec.price is not None
         ]
         unknown = any(spec.tier is Tier.CLOUD and spec.price is None for spec in asked)
-        return max(costs, default=None if unknown else Decimal(0))
+        return max(costs, default=None if unknown else ZERO)
 
-    def _refuse_named_cloud(self, trip: Trip) -> None:
+    def _refuse_named_cloud(self, trip: Trip, exhausted: BudgetExhausted) -> None:
         named = self._fleet.named(trip.request.model)
         if named is not None and named.tier is Tier.CLOUD:
             raise BudgetExhausted(
-                f"{trip.over_budget}; the edge still answers `model: {AUTO}`",
-                retry_after_s=self._ledger.resets_in_s(trip.request.tenant),
-            )
+                f"{exhausted}; the edge still answers `model: {AUTO}`",
+                retry_after_s=exhausted.retry_after_s,
+            ) from exhausted
 
     def _shadow(self, trip: Trip, plan: Plan) -> Shadowing | None:
         if plan.shadow is None:
@@ -209,37 +210,9 @@ class Gateway:
         backend = self._fleet.backends[plan.shadow]
         return self._background.start(backend, Subject(trip.request, trip.facts, plan))
 
-    def _confident_edge(self, trip: Trip, plan: Plan, shadowing: Shadowing) -> Hedge:
-        return Hedge(self._runner, trip, plan, shadowing, self._patience.hedge_confidence)
-
-
-class Hedge:
-    """The edge's side of the race: its answer under way, once it is there and confident."""
-
-    def __init__(
-        self, runner: Runner, trip: Trip, plan: Plan, shadowing: Shadowing, bound: float
-    ) -> None:
-        self._runner = runner
-        self._trip = trip
-        self._plan = plan
-        self._shadowing = shadowing
-        self._bound = bound
-
-    async def __call__(self) -> Outcome | None:
-        """None when the edge fails or is not confident enough."""
-        await asyncio.wait({self._shadowing.asked})
-        confidence = self._shadowing.confidence
-        if confidence is None or confidence < self._bound:
-            return None
-        name = self._shadowing.backend.spec.name
-        alone = tuple(a for a in self._plan.attempts if a.backend == name)
-        outcome = await self._runner.run(
-            replace(self._plan, attempts=alone),
-            self._trip.request,
-            self._trip.deadline,
-            standing_in={name: self._shadowing.replay},
-        )
-        return replace(outcome, route=Route.SHADOW, reasons=("hedged: the edge was confident",))
+    def _confident_edge(self, trip: Trip, plan: Plan, shadowing: Shadowing) -> ConfidentEdge:
+        bound = self._patience.hedge_confidence
+        return ConfidentEdge(self._runner, trip, plan, shadowing, bound)
 
 
 def _name(error: BaseException) -> str:

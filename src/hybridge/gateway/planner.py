@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hybridge.core.plan import Plan, Score, Thresholds
 from hybridge.core.request import AUTO, Clearance, Request
+from hybridge.routing.constraints import Count
+from hybridge.routing.direct import direct
 from hybridge.routing.facts import Facts
 from hybridge.routing.router import Candidate, plan
 from hybridge.routing.rules import Rules, Verdict
@@ -53,6 +55,12 @@ class Planner:
             shadow_draw=self._draw() if self._shadow_rate else 1.0,
             shadow_rate=self._shadow_rate,
         )
+
+    def direct(
+        self, request: Request, prompt_tokens: Count, candidates: Sequence[Candidate]
+    ) -> Plan:
+        """The plan of a request that names its model: nothing about it needs to be judged."""
+        return direct(request, prompt_tokens, self._thresholds, candidates, self._fallbacks)
 
     async def score(self, facts: Facts) -> Score | None:
         """The score of a request; None when the scorer fails, which never fails the request."""

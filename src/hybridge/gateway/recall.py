@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hybridge.cache.exact import ExactCache
-from hybridge.core.assembly import assemble
 from hybridge.core.backend import Call
 from hybridge.core.clock import Clock
 from hybridge.core.plan import Attempt, Plan, Route, Thresholds
 from hybridge.core.request import AUTO, Clearance, Request, Tier
-from hybridge.core.response import Chunk, Completion
 from hybridge.execution.answer import Answer
 from hybridge.execution.outcome import Outcome
 from hybridge.execution.permit import Unguarded
@@ -56,19 +54,14 @@ class Recall:
         """Keeps a complete answer of the edge that was good enough."""
         answer = outcome.answer
         served_well = outcome.route in (Route.EDGE_RULE, Route.EDGE_CLASSIFIED)
-        good = served_well and answer.complete and outcome.notice is None
-        if good and answer.spec.tier is Tier.EDGE and _may_be_kept(trip.request):
-            kept = replace(_whole(answer), model=answer.spec.name)
+        if not served_well or outcome.notice is not None or not _may_be_kept(trip.request):
+            return
+        whole = answer.whole() if answer.spec.tier is Tier.EDGE else None
+        if whole is not None:
+            kept = replace(whole, model=answer.spec.name)
             self._cache.put(self._cache.key(trip.request), kept)
 
 
 def _may_be_kept(request: Request) -> bool:
     free = request.clearance is Clearance.ANYWHERE and request.wish.tier is None
     return request.model == AUTO and free
-
-
-def _whole(answer: Answer) -> Completion:
-    first = answer.seen[0]
-    if isinstance(first, Completion):
-        return first
-    return assemble([event for event in answer.seen if isinstance(event, Chunk)])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from decimal import Decimal
 
-from hybridge.budget.prices import cost
+from hybridge.budget.bill import Bill, bill
 from hybridge.core.backend import FREE, BackendSpec
 from hybridge.core.plan import Plan, Route
 from hybridge.core.report import Report
@@ -25,6 +24,7 @@ class Reply:
         self._trip = trip
         self._plan = plan
         self._baseline = baseline
+        self._bill: Bill | None = None
         self.outcome = outcome
 
     @property
@@ -46,33 +46,35 @@ class Reply:
         await self.outcome.answer.aclose()
 
     @property
+    def bill(self) -> Bill:
+        """Tokens and money so far; final once the events are over."""
+        if self._bill is not None:
+            return self._bill
+        spec = self.outcome.answer.spec
+        price = FREE if spec.price is None and spec.tier is Tier.EDGE else spec.price
+        if self.outcome.route is Route.CACHE:
+            price = FREE
+        made = bill(self._usage(), price, self._baseline.price if self._baseline else None)
+        if self.outcome.answer.over:
+            self._bill = made
+        return made
+
+    @property
     def usage(self) -> Usage:
         """Tokens so far: the backend's own count, else an estimate."""
+        return self.bill.usage
+
+    def _usage(self) -> Usage:
         answer = self.outcome.answer
         if answer.usage is not None:
             return answer.usage
         written = estimate_tokens(answer.text)
-        return Usage(self._trip.facts.prompt_tokens, written, estimated=True)
-
-    @property
-    def cost_usd(self) -> Decimal | None:
-        """USD; None when the backend's price is unknown."""
-        if self.outcome.route is Route.CACHE:
-            return Decimal(0)
-        spec = self.outcome.answer.spec
-        price = FREE if spec.price is None and spec.tier is Tier.EDGE else spec.price
-        return None if price is None else cost(price, self.usage)
-
-    @property
-    def saved_usd(self) -> Decimal | None:
-        """What the baseline cloud would have cost for these tokens, less the cost."""
-        if self._baseline is None or self._baseline.price is None or self.cost_usd is None:
-            return None
-        return max(Decimal(0), cost(self._baseline.price, self.usage) - self.cost_usd)
+        return Usage(self._trip.count_prompt(), written, estimated=True)
 
     def report(self) -> Report:
         """The `hybridge` object as of now; final once the events are over."""
         plan, outcome, answer = self._plan, self.outcome, self.outcome.answer
+        spent = self.bill
         return Report(
             request_id=self._trip.request.id,
             route=outcome.route,
@@ -86,6 +88,6 @@ class Reply:
             notice=outcome.notice,
             thresholds=plan.thresholds,
             overhead_ms=round(self._trip.overhead_ms, 3),
-            cost_usd=self.cost_usd,
-            saved_usd=self.saved_usd,
+            cost_usd=spent.cost_usd,
+            saved_usd=spent.saved_usd,
         )

@@ -13,6 +13,7 @@ from hybridge.execution.outcome import Outcome
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.shadowing import Side
 from hybridge.gateway.trip import Trip
+from hybridge.learning.agreement import Said, said
 from hybridge.routing.session import Sessions
 
 _log = logging.getLogger("hybridge.settle")
@@ -65,15 +66,15 @@ class Settlement:
 
     def _side(self, outcome: Outcome) -> Side:
         answer = outcome.answer
-        spec = answer.spec
-        return Side(
-            spec.name, spec.tier, spec.version, answer.text, answer.confidence, answer.elapsed_ms
-        )
+        spec, whole = answer.spec, answer.whole()
+        told = Said(answer.text) if whole is None else said(whole)
+        return Side(spec.name, spec.tier, spec.version, told, answer.confidence, answer.elapsed_ms)
 
     def _served(self, trip: Trip) -> Served:
         reply, request = trip.reply, trip.request
         answer = reply.outcome.answer if reply else None
         first_s = answer.first_event_s if answer else None
+        spent = reply.bill if reply else None
         return Served(
             request_id=request.id,
             at=self._clock.now(),
@@ -90,9 +91,9 @@ class Settlement:
             overhead_ms=trip.overhead_ms,
             first_event_ms=None if first_s is None else trip.overhead_ms + 1000 * first_s,
             latency_ms=1000 * (self._clock.monotonic() - request.received_s),
-            usage=reply.usage if reply else None,
-            cost_usd=reply.cost_usd if reply else None,
-            saved_usd=reply.saved_usd if reply else None,
+            usage=spent.usage if spent else None,
+            cost_usd=spent.cost_usd if spent else None,
+            saved_usd=spent.saved_usd if spent else None,
             error=trip.error,
         )
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hybridge.core.backend import Backend, Call
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.request import Request, Tier
 from hybridge.core.response import Completion, Event
 from hybridge.execution.replay import Replay
+from hybridge.learning.agreement import Said
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One tier's answer, as far as it is compared."""
 
     backend: str
     tier: Tier
     version: str
-    text: str
+    said: Said
     confidence: float | None
     ms: float
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hybridge.core.request import Tier
 
 
-@dataclass(frozen=True, slots=True)
-class BackendStatus:
+class BackendStatus(Struct, frozen=True):
     """One backend, as planning sees it now."""
 
     name: str
@@ -19,8 +18,7 @@ class BackendStatus:
     """Why it is not available."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """Whether requests can be served, and by whom."""
 
     ready: bool

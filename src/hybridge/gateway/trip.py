@@ -10,7 +10,7 @@ from hybridge.core.clock import Deadline
 from hybridge.core.plan import Plan
 from hybridge.core.request import Request
 from hybridge.gateway.shadowing import Shadowing
-from hybridge.routing.facts import Facts
+from hybridge.routing.facts import Facts, estimate_prompt_tokens, gather
 
 if TYPE_CHECKING:
     from hybridge.gateway.reply import Reply
@@ -21,7 +21,6 @@ class Trip:
     """Filled in step by step; the only value here that changes, and only its own request's."""
 
     request: Request
-    facts: Facts
     deadline: Deadline
     reservation: Reservation | None = None
     """None when there is no money left for a paid backend."""
@@ -37,3 +36,18 @@ class Trip:
     """From arrival until the plan stood."""
     error: str | None = None
     """Name of what ended it, when it did not end well."""
+    _facts: Facts | None = None
+    _prompt_tokens: int | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """What routing knows of the request. Read when first asked for: many are routed without."""
+        if self._facts is None:
+            self._facts = gather(self.request)
+        return self._facts
+
+    def count_prompt(self) -> int:
+        """Tokens of everything that is sent, estimated on the safe side; counted at most once."""
+        if self._prompt_tokens is None:
+            self._prompt_tokens = estimate_prompt_tokens(self.request)
+        return self._prompt_tokens

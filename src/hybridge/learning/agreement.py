@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from hybridge.core.response import Completion
+from hybridge.core.wire import parse
 from hybridge.learning.normalise import normalise
 from hybridge.learning.numerals import numbers
 
@@ -156,6 +158,14 @@ def _calls(said: Said) -> Counter[tuple[str, str]]:
 def _trigrams(text: str) -> Counter[str]:
     padded = f"  {normalise(text)} " if text.strip() else ""
     return Counter(padded[i : i + 3] for i in range(len(padded) - 2))
+
+
+def said(answer: Completion) -> Said:
+    """What an answer said, with the tools that it called."""
+    if not answer.has_tool_calls:
+        return Said(answer.text)
+    first = next(iter(parse(answer.wire).get("choices") or ()), None)
+    return Said(answer.text, tool_calls(first.get("message") if isinstance(first, dict) else None))
 
 
 def tool_calls(message: Any) -> tuple[ToolCall, ...]:

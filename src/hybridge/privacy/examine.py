@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hybridge.privacy.contents import Piece, readable
 from hybridge.privacy.finding import Finding
@@ -14,8 +16,7 @@ Detect = Callable[[str], Sequence[Finding]]
 """What is found in one text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(Struct, frozen=True):
     """What is known of a request's contents."""
 
     findings: tuple[Finding, ...] = ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 TYPES = frozenset(
     {
@@ -35,8 +36,7 @@ class Level(IntEnum):
     HIGH = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One piece of personal data. It holds where the value is, never the value itself."""
 
     type: str

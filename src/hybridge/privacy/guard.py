@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Clearance, Request
@@ -21,8 +23,7 @@ _MOST_NAMED = 8
 """Findings that a reason names one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Screened:
+class Screened(Struct, frozen=True):
     """A request with its clearance."""
 
     request: Request
@@ -70,6 +71,8 @@ class Guard:
 def decide(request: Request, examined: Examined, config: PrivacyConfig) -> Screened:
     """Applies the policy to what was found; pure. Raises as `Guard.screen` does."""
     sure = [finding for finding in examined.findings if finding.level >= Level.MEDIUM]
+    if not sure and not examined.unread:
+        return Screened(request, examined.findings, _wished(request))
     blocked = [finding for finding in sure if config.action_for(finding.type) == "block"]
     if blocked:
         raise RequestError(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _VANISHING = frozenset(
     (
@@ -81,8 +82,7 @@ _FROM_LETTERS = str.maketrans("OolI", "0011")
 _MANY_DIGITS = re.compile(r"(?:[^0-9]*[0-9]){5}")
 
 
-@dataclass(frozen=True, slots=True)
-class Normalised:
+class Normalised(Struct, frozen=True):
     """Text without its disguises."""
 
     text: str

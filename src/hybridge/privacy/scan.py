@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hybridge.privacy.detectors import (
     accounts,
@@ -49,6 +50,14 @@ _PLAIN: tuple[Detector, ...] = (
     people.detect,
 )
 
+_WITHOUT_DIGITS: tuple[Detector, ...] = (
+    emails.detect,
+    credentials.detect,
+    accounts.detect,
+    people.detect,
+)
+"""Those that can find something in a text without a digit in it; the others need not be asked."""
+
 _PRECEDENCE = {
     kind: rank
     for rank, kind in enumerate(
@@ -71,11 +80,12 @@ _MARGIN = 512
 
 def detect(text: str) -> tuple[Finding, ...]:
     """All personal data in a text, in order, never overlapping. Indexes are those of `text`."""
-    return tuple(_resolve(_found(text)))
+    found = list(_found(text))
+    return tuple(_resolve(found)) if found else ()
 
 
 def _look_plain(view: View) -> Iterator[Finding]:
-    for look in _PLAIN:
+    for look in _PLAIN if view.digits else _WITHOUT_DIGITS:
         yield from look(view)
 
 
@@ -101,10 +111,10 @@ def _in_piece(text: str) -> Iterator[Finding]:
             yield replace(finding, start=start, end=end)
 
 
-def _resolve(found: Iterable[Finding]) -> list[Finding]:
+def _resolve(found: list[Finding]) -> list[Finding]:
     """Of findings that overlap, the surest, then the most telling, then the longest."""
     kept: list[Finding] = []
-    for finding in sorted(_in_company(list(found)), key=_weight):
+    for finding in sorted(_in_company(found), key=_weight):
         at = bisect_left(kept, finding.start, key=lambda other: other.start)
         clear_left = at == 0 or kept[at - 1].end <= finding.start
         clear_right = at == len(kept) or finding.end <= kept[at].start

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 BOUNDARY = "\x1f"
 """Stands between strings that do not belong together: no pattern and no context reaches over it."""
@@ -12,8 +13,7 @@ BOUNDARY = "\x1f"
 _DIGIT = re.compile("[0-9]")
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """Text to look at. Built once for all detectors; the flags let most of them leave at once."""
 
     text: str
@@ -29,7 +29,11 @@ class View:
 
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether it holds one of these lower-case words. Much cheaper than a pattern."""
-        return any(word in self.lower for word in words)
+        lower = self.lower
+        for word in words:  # noqa: SIM110 - half the time of any(), and asked for every text
+            if word in lower:
+                return True
+        return False
 
     def near(
         self, cue: re.Pattern[str], start: int, end: int, before: int = 20, after: int = 8

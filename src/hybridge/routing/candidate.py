@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hybridge.core.backend import BackendSpec
 from hybridge.core.request import Tier
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """What is known of a backend at this moment."""
 
     spec: BackendSpec

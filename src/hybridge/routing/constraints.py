@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hybridge.core.errors import HybridgeError, NotServed, PrivacyNoLocalPath, Unsupported
 from hybridge.core.plan import Dropped
 from hybridge.core.request import Clearance, Feature, Request, Tier
 from hybridge.routing.candidate import Candidate
-from hybridge.routing.facts import Facts
 
 ANSWER_TOKENS = 256
 """Room for the answer where the caller names no limit."""
@@ -27,10 +27,11 @@ _PARAMS = {
 }
 
 Fallen = list[tuple[Candidate, str]]
+Count = Callable[[], int]
+"""The prompt's tokens, counted only where somebody's context is limited."""
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(Struct, frozen=True):
     """The candidates that are left, and those that are not."""
 
     left: tuple[Candidate, ...]
@@ -54,8 +55,7 @@ class Narrowed:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Constraint:
+class _Constraint(Struct, frozen=True):
     name: str
     refusal: Callable[[Candidate], str | None]
     error: Callable[[Fallen], HybridgeError]
@@ -71,7 +71,7 @@ def device_only(request: Request) -> bool:
     return request.clearance is Clearance.DEVICE_ONLY or request.wish.private
 
 
-def narrow(request: Request, facts: Facts, candidates: Sequence[Candidate]) -> Narrowed:
+def narrow(request: Request, prompt_tokens: Count, candidates: Sequence[Candidate]) -> Narrowed:
     """Removes who cannot serve the request.
 
     Raises `PrivacyNoLocalPath`, `Unsupported` or `NotServed` for the constraint that removes the
@@ -81,7 +81,7 @@ def narrow(request: Request, facts: Facts, candidates: Sequence[Candidate]) -> N
     if not candidates:
         raise NotServed("no backend is configured")
     narrowed = Narrowed(tuple(candidates))
-    for constraint in _constraints(request, facts):
+    for constraint in _constraints(request, prompt_tokens):
         fallen = [
             (candidate, reason)
             for candidate in narrowed.left
@@ -105,7 +105,7 @@ def _final(constraint: _Constraint, request: Request, fallen: Fallen) -> Hybridg
     return constraint.error(fallen)
 
 
-def _constraints(request: Request, facts: Facts) -> Sequence[_Constraint]:
+def _constraints(request: Request, prompt_tokens: Count) -> Sequence[_Constraint]:
     """Those that this request can run into, in order."""
     wish = request.wish
     found = []
@@ -115,7 +115,7 @@ def _constraints(request: Request, facts: Facts) -> Sequence[_Constraint]:
         found.append(_wished(wish.tier))
     if request.features:
         found.append(_featured(request.features))
-    found.append(_fitting(facts, request.max_tokens or ANSWER_TOKENS))
+    found.append(_fitting(prompt_tokens, request.max_tokens or ANSWER_TOKENS))
     if wish.max_latency_s is not None:
         found.append(_fast(wish.max_latency_s))
     found.append(_available(private=device_only(request)))
@@ -164,20 +164,22 @@ def _featured(features: frozenset[Feature]) -> _Constraint:
     return _Constraint(FEATURES, refusal, error)
 
 
-def _fitting(facts: Facts, answer: int) -> _Constraint:
-    needed = facts.prompt_tokens + answer
-    need = f"about {needed} tokens ({facts.prompt_tokens} prompt + {answer} answer)"
+def _fitting(prompt_tokens: Count, answer: int) -> _Constraint:
+    def need() -> str:
+        return (
+            f"about {prompt_tokens() + answer} tokens ({prompt_tokens()} prompt + {answer} answer)"
+        )
 
     def refusal(candidate: Candidate) -> str | None:
         room = candidate.spec.context_tokens
-        if room is None or needed <= room:
+        if room is None or prompt_tokens() + answer <= room:
             return None
-        return f"too long: {need}, its context is {room}"
+        return f"too long: {need()}, its context is {room}"
 
     def error(fallen: Fallen) -> HybridgeError:
         room = max(candidate.spec.context_tokens or 0 for candidate, _ in fallen)
         return Unsupported(
-            f"the request needs {need}; the longest context here is {room} tokens",
+            f"the request needs {need()}; the longest context here is {room} tokens",
             param="messages",
             code="context_length_exceeded",
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hybridge.core.plan import Route, Score, Thresholds
 from hybridge.core.request import Tier, Wish
@@ -25,8 +27,7 @@ class Side(StrEnum):
     """The band between the boundaries."""
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(Struct, frozen=True):
     """The decision before it is known who is there to carry it out."""
 
     side: Side

@@ -8,13 +8,12 @@ from hybridge.core.errors import UnknownModel
 from hybridge.core.plan import Attempt, Plan, Route, Thresholds
 from hybridge.core.request import AUTO, Request, Tier
 from hybridge.routing.candidate import Candidate
-from hybridge.routing.constraints import device_only, narrow
-from hybridge.routing.facts import Facts
+from hybridge.routing.constraints import Count, device_only, narrow
 
 
 def direct(
     request: Request,
-    facts: Facts,
+    prompt_tokens: Count,
     thresholds: Thresholds,
     candidates: Sequence[Candidate],
     fallbacks: Mapping[str, Sequence[str]],
@@ -27,7 +26,7 @@ def direct(
     deputies = fallbacks.get(named.name) or fallbacks.get(request.model) or ()
     by_name = {candidate.name: candidate for candidate in candidates}
     called = {named.name: named} | {name: by_name[name] for name in deputies if name in by_name}
-    narrowed = narrow(request, facts, tuple(called.values()))
+    narrowed = narrow(request, prompt_tokens, tuple(called.values()))
     private = device_only(request)
     attempts = tuple(
         Attempt(candidate.name, candidate.tier, _route(candidate, named, private=private))

@@ -20,8 +20,8 @@ class Sign:
 
     def count(self, lower: str, counted: Mapping[str, int]) -> int:
         """How often it occurs in a lower-case text whose Latin words have been counted."""
-        whole = sum(counted[word] for word in self.whole if word in counted)
-        return whole + sum(lower.count(part) for part in self.parts)
+        whole = sum([counted[word] for word in self.whole if word in counted])
+        return whole + sum([lower.count(part) for part in self.parts])
 
 
 SIGNS = (

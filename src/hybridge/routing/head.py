@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from hybridge.core.errors import ModelError
@@ -32,8 +32,7 @@ CJK_SHARE_MAX = 0.15
 given no weight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """One linear head, `z = bias + f·features + n·ngrams + e·embedding`, then `p = σ(a z + b)`."""
 
     bias: float
@@ -56,8 +55,17 @@ class Weights:
         return float(1.0 / (1.0 + np.exp(-np.clip(self.slope * z + self.offset, -30, 30))))
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Wording(Struct, frozen=True):
+    """What the text alone tells: all that the text head looks at."""
+
+    features: Vector
+    """Shape `(len(NAMES),)`."""
+    buckets: NDArray[np.int64]
+    weights: Vector
+    """`ngrams`."""
+
+
+class Prediction(Struct, frozen=True):
     """What the head says of one text."""
 
     p: float
@@ -65,8 +73,7 @@ class Prediction:
     used_embedding: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """Both heads, and what standardises the features."""
 
     mean: Vector
@@ -96,12 +103,15 @@ class Head:
         `embedding`: of the text, shape `(384,)`, unit length; ignored where `legible` says no.
         `context_chars`: length of the conversation before it.
         """
-        raw = features(text, context_chars)
+        return self.judge(read(text, context_chars), embedding)
+
+    def judge(self, said: Wording, embedding: Vector | None) -> Prediction:
+        """The same of a text that has been read already: nothing is left but to add up."""
+        raw = said.features
         vector = embedding if raw[NAMES.index("cjk_share")] <= CJK_SHARE_MAX else None
         head = self.text if vector is None else self.full
         standard = np.clip((raw - self.mean) / self.deviation, -CLIP, CLIP)
-        buckets, weights = ngrams(text)
-        wording = float(head.ngrams[buckets] @ weights)
+        wording = float(head.ngrams[said.buckets] @ said.weights)
         topic = 0.0
         if vector is not None and head.embedding is not None:
             topic = float(vector @ head.embedding)
@@ -114,6 +124,12 @@ class Head:
         )
         z = head.bias + float(by_feature.sum()) + wording + topic
         return Prediction(head.probability(z), reasons(told), vector is not None)
+
+
+def read(text: str, context_chars: int = 0) -> Wording:
+    """What needs no encoder, and can be read while it works."""
+    buckets, weights = ngrams(text)
+    return Wording(features(text, context_chars), buckets, weights)
 
 
 def legible(text: str) -> bool:

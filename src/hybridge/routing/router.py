@@ -43,8 +43,8 @@ def plan(
     `UnknownModel`, `Unsupported`, `PrivacyNoLocalPath` or `NotServed` where nothing can be tried.
     """
     if request.model != AUTO:
-        return direct(request, facts, thresholds, candidates, fallbacks or {})
-    narrowed = narrow(request, facts, candidates)
+        return direct(request, lambda: facts.prompt_tokens, thresholds, candidates, fallbacks or {})
+    narrowed = narrow(request, lambda: facts.prompt_tokens, candidates)
     field = _Field(
         edges=rank(narrowed.of(Tier.EDGE), weights),
         clouds=rank(narrowed.of(Tier.CLOUD), weights),

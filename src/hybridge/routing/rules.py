@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hybridge.core.request import Tier
 from hybridge.routing import rule_file
@@ -15,8 +16,7 @@ from hybridge.routing.text import mentions, plain
 Test = Callable[[Facts], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What the rules say about a request. Exactly one of `tier` and `score_min` is there."""
 
     name: str
@@ -29,8 +29,7 @@ class Verdict:
     """A few words that begin with the rule's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule, ready to match."""
 
     tests: tuple[Test, ...]
@@ -133,4 +132,9 @@ def _overlaps(
 
 def _mentioning(words: Sequence[str]) -> Test:
     spelled = tuple(plain(word).strip() for word in words)
-    return lambda facts: any(mentions(facts.ask, word) for word in spelled)
+
+    def test(facts: Facts) -> bool:
+        ask = facts.ask
+        return any(word in ask and mentions(ask, word) for word in spelled)
+
+    return test

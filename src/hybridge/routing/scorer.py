@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +13,7 @@ from numpy.typing import NDArray
 
 from hybridge.core.plan import Score
 from hybridge.routing.facts import Facts
-from hybridge.routing.head import Head, legible
+from hybridge.routing.head import Head, Wording, legible, read
 
 CHARS_PER_TOKEN = 4
 """Of English; Chinese history is measured in the same unit through its tokens."""
@@ -37,8 +40,9 @@ class Scorer(Protocol):
 class HeadScorer:
     """The shipped scorer: a trained head on text features, n-grams and a sentence embedding.
 
-    The embedding has a deadline. When it is late, or there is no encoder, or the text is one that
-    the encoder cannot read, the text head speaks alone, and the score says so.
+    The score has a deadline. The text is read while the encoder works, and the encoder is waited
+    for as long as there is time left. When it is late, or there is none, or the text is one that
+    it cannot read, the text head speaks alone, and the score says so.
     """
 
     def __init__(self, head: Head, encoder: Encoder | None, *, timeout_s: float) -> None:
@@ -49,20 +53,43 @@ class HeadScorer:
     async def score(self, facts: Facts) -> Score:
         """Of the last user turn, whole, however long; what was said before adds length."""
         started_s = time.perf_counter()
-        embedding = await self._embed(facts.text)
-        said = self._head.predict(facts.text, embedding, context_chars=_before(facts))
+        said, embedding = await self._read(facts, started_s + self._timeout_s)
+        told = self._head.judge(said, embedding)
         return Score(
-            p=said.p,
-            source="prior" if said.used_embedding else "prior-text",
+            p=told.p,
+            source="prior" if told.used_embedding else "prior-text",
             version=self._head.version,
-            reasons=said.reasons,
+            reasons=told.reasons,
             took_ms=1000 * (time.perf_counter() - started_s),
         )
 
-    async def _embed(self, text: str) -> NDArray[np.float32] | None:
-        if self._encoder is None or not legible(text):
-            return None
-        return await self._encoder.embed(text, self._timeout_s)
+    async def _read(
+        self, facts: Facts, deadline_s: float
+    ) -> tuple[Wording, NDArray[np.float32] | None]:
+        """The text, and its embedding if that is there by the deadline."""
+        if self._encoder is None or not legible(facts.text):
+            return read(facts.text, _before(facts)), None
+        async with _started(self._encoder, facts.text, deadline_s) as embedding:
+            said = read(facts.text, _before(facts))
+            await asyncio.wait({embedding}, timeout=_left(deadline_s))
+            return said, embedding.result() if embedding.done() else None
+
+
+@asynccontextmanager
+async def _started(
+    encoder: Encoder, text: str, deadline_s: float
+) -> AsyncIterator[asyncio.Task[NDArray[np.float32] | None]]:
+    """The embedding under way; what nobody waits for any more is cancelled."""
+    task = asyncio.create_task(encoder.embed(text, _left(deadline_s)))
+    try:
+        await asyncio.sleep(0)  # the encoder's thread gets its text before this one reads it
+        yield task
+    finally:
+        task.cancel()
+
+
+def _left(deadline_s: float) -> float:
+    return max(0.0, deadline_s - time.perf_counter())
 
 
 def _before(facts: Facts) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from hybridge.core.clock import Clock
 from hybridge.core.request import Tier
 
 
-@dataclass(frozen=True, slots=True)
-class SessionView:
+class SessionView(Struct, frozen=True):
     """A session as planning sees it."""
 
     scores: tuple[float, ...] = ()

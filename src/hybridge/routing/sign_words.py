@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from hybridge.routing.phrases import Row
 
 PROOF: tuple[Row, ...] = (
-    ("prov", r"\b(?:dis)?prov(?:e|ing)\b(?! to be\b)"),
+    ("prov|disprov", "", r"\b(?:dis)?prov(?:e|ing)\b(?! to be\b)"),
     ("proof", (r"\bproofs? (?:of|that|for|by|using|sketch)\b"
      r"|\b(?:formal|rigorous|mathematical|complete|short|an?|the|with|full)\s+proof\b")),
-    ("show that|deriv", r"\bshow that\b|\bderiv(?:e|ation)\b(?! from\b)"),
+    ("show that|deriv", "", r"\bshow that\b|\bderiv(?:e|ation)\b(?! from\b)"),
     ("theorem|lemma|induction|contradiction", (r"\btheorem\b|\blemma\b"
      r"|\bby (?:mathematical )?(?:induction|contradiction)\b")),
     ("证明", (r"(?<!收入)(?<!在职)(?<!离职)(?<!身份)(?<!居住)(?<!工作)(?<!出生)(?<!存款)(?<!学历)"
@@ -19,9 +19,9 @@ PROOF: tuple[Row, ...] = (
 )  # fmt: skip
 
 STEP_BY_STEP: tuple[Row, ...] = (
-    ("step", r"\bstep[- ]by[- ]step\b|\bdetailed steps\b"),
-    ("your", r"\b(?:show|explain) your (?:work|working|reasoning|steps)\b"),
-    ("think|chain of", (r"\bchain of thought\b"
+    ("step|detailed step", "", r"\bstep[- ]by[- ]step\b|\bdetailed steps\b"),
+    ("show your|explain your", "", r"\b(?:show|explain) your (?:work|working|reasoning|steps)\b"),
+    ("think|chain of", "", (r"\bchain of thought\b"
      r"|\bthink (?:carefully|hard|it through|through|deeply)\b")),
     ("一步一步|一步步|逐步|分步|步骤|단계별|단계적|ステップ", None),
     ("过程", r"(?:推理|解题|思考|计算|求解|证明|推导)的?过程"),
@@ -36,6 +36,18 @@ _THING = (
     r"|memory leak|mutex|thread-?safe|lock-free|lru cache|scheduler|program (?:that|to|which|in)"
     r"|crawler|scraper)\b"
 )
+_THING_WORDS = (
+    "code|function|script|classes|algorithm|regex|regular expression|sql|query|queries|api|endpoint"
+    "|unit test|bug|module|library|libraries|parser|compiler|stack trace|stacktrace|python"
+    "|javascript|typescript|java|rust|golang|bash|html|css|dockerfile|kubernetes|yaml|webapp"
+    "|web app|website|data structure|linked list|binary tree|binary search tree|hashmap|hash map"
+    "|race condition|deadlock|memory leak|mutex|threadsafe|thread-safe|lock-free|lru cache"
+    "|scheduler|program |crawler|scraper"
+)
+_MAKE_WORDS = (
+    "write|implement|creat|develop|build|refactor|debug|fix|optimi|port|convert|design|make|give"
+    "|generate|add|review|find|explain|complet|profil"
+)
 _THING_ZH = (
     r"(?:代码|函数|程序|脚本|算法|正则|sql|接口|单元测试|爬虫|网页|前端|后端|数据库|线程|死锁|缓存"
     r"|\b(?:python|java|javascript|typescript|golang|rust|go|api)\b|c\+\+)"
@@ -45,16 +57,19 @@ CODE: tuple[Row, ...] = (
     ("def |class ", r"\bdef \w+\(|^\s*class \w+\s*[:({]|\bpublic (?:static|class)\b"),
     ("import ", r"^\s*(?:import \w[\w.]*(?: as \w+)?|from \w[\w.]* import \w.*)$"),
     ("select ", r"\bselect\b.{1,80}\bfrom \w+"),
-    ("function", r"\bfunction\s*\w*\([\w, ]*\)\s*\{"),
-    (("write|implement|creat|develop|build|refactor|debug|fix|optimi|port|convert|design|make|give"
-     "|generate|add|review|find|explain|complet|profil"), r"\b(?:write|implement|create"
-     r"|develop|build|refactor|debug|fix|optimi[sz]e|rewrite|port|convert|design|make|give|generate"
-     r"|add|review|find|explain|complete|profile)\b[^.?!\n]{0,70}?\b" + _THING),
-    ("in |using |with |use ", (r"\b(?:in|using|with|use) (?:python|javascript|typescript|java|sql"
+    ("function", "", r"\bfunction\s*\w*\([\w, ]*\)\s*\{"),
+    (f"{_MAKE_WORDS} & {_THING_WORDS}", (
+     r"\b(?:write|implement|create|develop|build|refactor|debug|fix|optimi[sz]e"
+     r"|rewrite|port|convert|design|make|give|generate|add|review|find|explain|complete|profile)\b"
+     r"[^.?!\n]{0,70}?\b"), _THING),
+    (("in |using |with |use & python|javascript|typescript|java|sql|rust|golang|go|html|css|bash"
+     "|regex|php|ruby|kotlin|swift|matlab"), r"\b(?:in|using|with|use) ", (
+     r"(?:python|javascript|typescript|java|sql"
      r"|rust|golang|go|html|css|bash|regex|php|ruby|kotlin|swift|matlab)\b")),
-    ("c++|complexity|segfault|traceback", (r"\bc\+\+|\bsegfault\b|\btraceback\b"
+    ("c++|time complexity|space complexity|computational complexity|segfault|traceback", "", (
+     r"\bc\+\+|\bsegfault\b|\btraceback\b"
      r"|\b(?:time|space|computational) complexity\b")),
-    ("写|实现|开发|生成|给出|用|优化|重构|调试|修|设计|审查|解释|封装|排查|找出",
+    ("写|实现|开发|生成|给出|用|优化|重构|调试|修|设计|审查|解释|封装|排查|找出", "",
      r"(?:写|实现|开发|生成|给出|用|优化|重构|调试|修复|设计|审查|解释|修改|封装|排查|找出)"
      r"[^。?!\n]{0,24}" + _THING_ZH),
     ("代码", r"(?:这段|以下|下面的?|我的)代码"),
@@ -63,7 +78,8 @@ CODE: tuple[Row, ...] = (
 )  # fmt: skip
 
 LOGIC: tuple[Row, ...] = (
-    ("puzzle|riddle|teaser|logic|dedu|infer|paradox|syllogism|knave|liar", (r"\b(?:puzzle|riddle"
+    ("puzzle|riddle|brainteaser|brain teaser|logic|dedu|infer|paradox|syllogism|knave|liar", "", (
+     r"\b(?:puzzle|riddle"
      r"|brain ?teaser|logical(?:ly)?|logic|deduce|deduction|infer|paradox|syllogism|knaves?|liars?)"
      r"\b")),
     ("lying|truth|river", (r"\bwho is lying\b|\btell(?:s|ing)? the truth\b"
@@ -74,10 +90,10 @@ LOGIC: tuple[Row, ...] = (
 ANALYSIS: tuple[Row, ...] = (
     (("analy|evaluat|assess|compar|contrast|criti|trade|pros and|implication|root cause"
      "|review|draft"),
-     (r"\b(?:analy[sz](?:e|is|ing)|evaluat(?:e|ion)|assess(?:ment)?|compare|comparison|contrast"
+     "", (r"\b(?:analy[sz](?:e|is|ing)|evaluat(?:e|ion)|assess(?:ment)?|compare|comparison|contrast"
      r"|review|draft|critique|critically|trade-?offs?|pros and cons|implications|root cause)\b")),
-    ("strateg|architect|design|propos|argu|debate|depth|comprehensive|research",
-     (r"\b(?:strateg(?:y|ies)|architecture|design|propose|argue|arguments?|debate|in[- ]depth"
+    ("strateg|architect|design|propos|argu|debate|in depth|in-depth|comprehensive|research",
+     "", (r"\b(?:strateg(?:y|ies)|architecture|design|propose|argue|arguments?|debate|in[- ]depth"
      r"|comprehensive|research)\b")),
     ("分析|评估|评价|比较|对比|论述|探讨|方案|架构|策略|设计|优缺点|利弊|权衡", None),
     ("审查|起草|批判|深入|全面|异同|规划|비교|분석", None),
@@ -91,7 +107,10 @@ MULTIPLE_CHOICE: tuple[Row, ...] = (
 
 _NOT_A_FACT = r"\s*(?!你|您|我|咱|[这那][个句段篇条些里]|在吗|可以|可否|能不能|能帮|方便|有没有)"
 YES_NO_FACT: tuple[Row, ...] = (
-    ("?", (r"(?:\A|\n|[^a-z0-9\s'])\s*(?:is it true that|(?:is|are|was|were|do|does|did|has|have"
+    ("? & is |are |was |were |do |does |did |has |have |had |can |could |will |would |should ",
+     r"(?:\A|\n|[^a-z0-9\s'])\s*",
+     # Looking back says nothing new after that lead; it spares every verb within a sentence.
+     (r"(?<![a-z0-9'])(?<![a-z0-9'] )(?:is it true that|(?:is|are|was|were|do|does|did|has|have"
      r"|had|can|could|will|would|should) (?!(?:you|i|we|us|my|your|this|that|these|those|it|anyone"
      r"|let|there any)\b))[^?\n]{3,160}\?")),
     ("吗|对不对", r"(?:\A|[。?!,;\s])" + _NOT_A_FACT
@@ -104,18 +123,21 @@ MATHS: tuple[Row, ...] = (
     ("*|^|×|÷|+", r"\d\s*[*^×÷+]\s*\d"),
     ("\\", r"\\(?:frac|int|sum|sqrt|lim|begin)\b"),
     ("∫|∑|√|∂|∏|∮|≤|≥|≠|∞", None),
-    ("solve", r"\bsolve\b[^.?!\n]{0,40}(?:\bequations?\b|\bfor [a-z]\b|\bsystem\b|inequalit|=)"),
-    (("integra|deriv|differen|determinant|eigen|matri|polynom|quadratic|logarithm|trigonom|probab"
-     "|permutation|modulo|prime"), (r"\b(?:integrals?|(?:anti)?derivatives?|differentiate"
+    ("solve", "",
+     r"\bsolve\b[^.?!\n]{0,40}(?:\bequations?\b|\bfor [a-z]\b|\bsystem\b|inequalit|=)"),
+    (("integra|deriv|antideriv|differen|determinant|eigen|matri|polynom|quadratic|logarithm"
+     "|trigonom|probab|permutation|modulo|prime"), "", (
+     r"\b(?:integrals?|(?:anti)?derivatives?|differentiate"
      r"|differential|determinant|eigen\w+|matri(?:x|ces)|polynomials?|quadratic|logarithms?"
      r"|trigonometr\w*|probability|permutations?|modulo|prime (?:factor\w*|numbers?))\b"
      r"|\bintegrate\b[^.?!\n]{0,24}[\^()=]")),
-    (("greatest|least|hypot|circum|perimet|compound|deviation|variance|equation|inequal|irrational"
-     "|converge|finite|vector"), (r"\b(?:greatest common|least common|hypotenuse|circumference"
+    (("greatest|least|hypot|circum|perimet|compound|standard deviation|variance|equation|inequal"
+     "|irrational|converge|finite|vector"), "", (
+     r"\b(?:greatest common|least common|hypotenuse|circumference"
      r"|perimeter|compound interest|standard deviation|variance|equations?|inequality|irrational"
      r"|converge[sd]?|finite group|vector space)\b")),
-    ("calculate|compute", r"\b(?:calculate|compute)\b"),
-    ("area|volume", (r"\b(?:area|volume) of (?:an?|the) (?:\w+ )?"
+    ("calculate|compute", "", r"\b(?:calculate|compute)\b"),
+    ("area|volume", "", (r"\b(?:area|volume) of (?:an?|the) (?:\w+ )?"
      r"(?:triangle|circle|square|rectangle"
      r"|sphere|cone|cylinder|cube|trapezoid|polygon|region)")),
     ("积分|极限|计算", (r"积分(?!兑|商|奖|卡)|极限(?!运动|挑战)"
@@ -126,8 +148,9 @@ MATHS: tuple[Row, ...] = (
 )  # fmt: skip
 
 AMOUNT: tuple[Row, ...] = (
-    ("how ", r"\bhow (?:many|much|long|far|old|fast|tall)\b"),
-    ("what ", (r"\bwhat (?:is|are|was|will be)\b[^?]{0,60}"
+    ("how ", "", r"\bhow (?:many|much|long|far|old|fast|tall)\b"),
+    ("total|sum|average|cost|price|percent|speed|age|profit|ratio|area|remainder & what ", "", (
+     r"\bwhat (?:is|are|was|will be)\b[^?]{0,60}"
      r"\b(?:total|sum|average|cost|price|percent\w*"
      r"|speed|age|profit|ratio|area|remainder)\b|\bwhat percent")),
     ("多少|多久|多大|多长|多远|多高", None),
@@ -136,8 +159,9 @@ AMOUNT: tuple[Row, ...] = (
 """A question for an amount."""
 
 IN_TURN: tuple[Row, ...] = (
-    ("first", r"\bfirst(?:ly)?\b.{1,200}\b(?:then|second(?:ly)?|finally)\b"),
-    ("and|then|also", (r"\S[ ,.]+(?:and|then|also)[, ]+(?:then )?"
+    ("first", "", r"\bfirst(?:ly)?\b.{1,200}\b(?:then|second(?:ly)?|finally)\b"),
+    ("explain|justify|describe|discuss|compare|prove|evaluate|why & and|then|also", r"\S[ ,.]+", (
+     r"(?:and|then|also)[, ]+(?:then )?"
      r"(?:explain|justify|describe|discuss"
      r"|compare|prove|evaluate|why)\b")),
     ("首先", r"首先.{1,120}(?:然后|其次|再|最后)"),

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from hybridge.core.request import Feature
 from hybridge.routing.phrases import Phrases
 from hybridge.routing.sign_words import AMOUNT, IN_TURN, MATHS, WORDS
+from hybridge.routing.spotting import Spotted
 
 LONG_HISTORY_TURNS = 6
 """From so many user turns on a conversation is long, whatever its last turn says."""
@@ -32,25 +33,31 @@ SIGNS = (*TEXT_SIGNS, *REQUEST_SIGNS)
 
 _TABLE = tuple((name, Phrases(rows)) for name, rows in WORDS.items())
 _MATHS, _AMOUNT, _IN_TURN = Phrases(MATHS), Phrases(AMOUNT), Phrases(IN_TURN)
-_NUMBER = re.compile(
-    r"\d+|[一二两三四五六七八九十百千万半](?=[个只头元块斤公米千天年小分人岁本支件名棵])"
-    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|twice|half|third)\b",
-    re.ASCII,
+_DIGITS = re.compile(r"[0-9][0-9]*")
+_NUMERAL = re.compile(
+    r"[一二两三四五六七八九十百千万半](?=[个只头元块斤公米千天年小分人岁本支件名棵])"
 )
+_NUMBER_WORDS = "two|three|four|five|six|seven|eight|nine|ten|twice|half|third"
+_NUMBER = Phrases([(_NUMBER_WORDS, None)])
+_NUMBER_WORD = re.compile(rf"\b(?:{_NUMBER_WORDS})\b", re.ASCII)
 _PART = re.compile(
     r"^\s*(?:\(?\d{1,2}[.)、:]|[(]?[一二三四五六][)、.]|[-*•]\s)|\([1-4a-d]\)",
     re.MULTILINE | re.ASCII,
 )
+VOCABULARY = frozenset[str]().union(
+    _NUMBER.words, *(p.words for p in (_MATHS, _AMOUNT, _IN_TURN, *dict(_TABLE).values()))
+)
+"""What has to be spotted in a text before its signs are read."""
 
 
-def of_text(ask: str) -> Iterator[str]:
+def of_text(said: Spotted) -> Iterator[str]:
     """Signs in the words that ask."""
     for name, phrases in _TABLE:
-        if phrases.occur(ask):
+        if phrases.occur(said):
             yield name
-    if _MATHS.occur(ask) or _is_word_problem(ask):
+    if _MATHS.occur(said) or _is_word_problem(said):
         yield "maths"
-    if has_parts(ask):
+    if has_parts(said):
         yield "multi_part"
 
 
@@ -63,12 +70,27 @@ def of_request(features: Iterable[Feature], turns: int, history_tokens: int) -> 
         yield "long_history"
 
 
-def has_parts(ask: str) -> bool:
+def has_parts(said: Spotted) -> bool:
     """Whether it is several questions, an enumeration, or one thing after the other."""
-    questions = len(re.findall(r"\?+", ask))
-    return questions >= 2 or len(_PART.findall(ask)) >= 2 or _IN_TURN.occur(ask)
+    return _has_questions(said.text) or _is_enumeration(said.text) or _IN_TURN.occur(said)
 
 
-def _is_word_problem(ask: str) -> bool:
+def _has_questions(ask: str) -> bool:
+    _, _, after = ask.partition("?")
+    return "?" in after.lstrip("?")
+
+
+def _is_enumeration(ask: str) -> bool:
+    """Of one line and without brackets, a text has one part at most."""
+    return ("\n" in ask or "(" in ask) and len(_PART.findall(ask)) >= 2
+
+
+def _is_word_problem(said: Spotted) -> bool:
     """Two numbers and a question for an amount."""
-    return _AMOUNT.occur(ask) and len(_NUMBER.findall(ask)) >= 2
+    return _AMOUNT.occur(said) and _numbers(said) >= 2
+
+
+def _numbers(said: Spotted) -> int:
+    """Written in digits, as Chinese numerals with a measure word, or in English words."""
+    count = len(_DIGITS.findall(said.text)) + len(_NUMERAL.findall(said.text))
+    return count + (len(_NUMBER_WORD.findall(said.text)) if _NUMBER.occur(said) else 0)

@@ -10,11 +10,12 @@ ASK = (  # where an English imperative may begin: at a sentence's start, after c
     r"(?:^|[.!?;:。¤]|\b(?:and|then)\b)\s*(?:(?:hi|hello|hey|ok|okay|please|pls|kindly|just|now|so|could|can|would"
     r"|will|you|help|me|to|i|need|want|like|'d|us|quickly|your task is|task)[\s,:]+){0,8}"
 )
-LANGUAGE = (
-    r"(?:english|chinese|mandarin|cantonese|french|german|spanish|japanese|korean|russian|italian"
-    r"|portuguese|arabic|latin|dutch|hindi|thai|vietnamese|turkish|polish|swedish|greek|hebrew"
-    r"|ukrainian|indonesian)"
+LANGUAGES = (
+    "english|chinese|mandarin|cantonese|french|german|spanish|japanese|korean|russian|italian"
+    "|portuguese|arabic|latin|dutch|hindi|thai|vietnamese|turkish|polish|swedish|greek|hebrew"
+    "|ukrainian|indonesian"
 )
+LANGUAGE = f"(?:{LANGUAGES})"
 LANGUAGE_ZH = (
     r"(?:[英中法德俄日韩汉泰]语|[英中法德俄日韩]文|汉语|西班牙语|葡萄牙语|意大利语|阿拉伯语|越南语"
     r"|拉丁语|文言文?|白话文?)"
@@ -36,8 +37,9 @@ LANGUAGE_DETECTION: tuple[Row, ...] = (
 )  # fmt: skip
 
 KEYWORDS: tuple[Row, ...] = (
-    ("key|tags", (r"\b(?:extract|find|list|identify|give|pull out|get|pick|generate|suggest|name"
-     r"|return|highlight)\b[^.?!\n]{0,40}\b(?:key ?words?|key ?phrases?|key terms|tags)\b")),
+    ("keyword|key word|keyphrase|key phrase|key term|tags", (r"\b(?:extract|find|list|identify"
+     r"|give|pull out|get|pick|generate|suggest|name|return|highlight)\b[^.?!\n]{0,40}"),
+     r"\b(?:key ?words?|key ?phrases?|key terms|tags)\b"),
     ("keyword|key word", (r"\bwhat are the (?:main )?key ?words\b|\bkeyword extraction\b"
      r"|^key ?words?(?: of| from|:)")),
     ("词|关键字|短语|标签", (r"(?![^。?!\n]{0,30}(?:这些|段落|文章|一篇))"
@@ -48,9 +50,9 @@ KEYWORDS: tuple[Row, ...] = (
 )  # fmt: skip
 
 CLASSIFICATION: tuple[Row, ...] = (
-    ("classify|categori|label", ASK + r"(?:classify|categori[sz]e|label)(?:(?= (?:this|that|these"
+    ("classify|categori|label", ASK, (r"(?:classify|categori[sz]e|label)(?:(?= (?:this|that|these"
      r"|the (?!theorem|finite)|my|as|into|it|each|whether|if|text|sentence|review|email|message"
-     r"|tweet|sentiment|intent|:|¤))|:)"),
+     r"|tweet|sentiment|intent|:|¤))|:)")),
     ("sentiment|emotion|tone|intent|category|topic", (r"\b(?:what(?:'s| is| are)|determine|detect"
      r"|identify|label|tell me|analy[sz]e|judge|decide|predict|rate)\b[^.?!\n]{0,30}"
      r"\b(?:sentiment|(?:emotion|tone|intent|category|topic)s? (?:of|in|:|is|expressed|does))"
@@ -73,10 +75,10 @@ CLASSIFICATION: tuple[Row, ...] = (
 )  # fmt: skip
 
 CORRECTION: tuple[Row, ...] = (
-    ("correct|fix|proof|spell", ASK + r"(?:correct|fix|proof-?read|spell[- ]?check)\b"
+    ("correct|fix|proof|spell", ASK, (r"(?:correct|fix|proof-?read|spell[- ]?check)\b"
      r"(?![^.?!\n]{0,40}\b(?:code|bug|function|script|program|query|test|build|compile|answer)\b)"
      r"(?=[^.?!\n]{0,60}\b(?:grammar|grammatical|spelling|typos?|punctuation|mistakes?|errors?"
-     r"|sentences?|text|paragraph|english|this|following|email|wording)\b|[^.?!\n]{0,20}[:¤])"),
+     r"|sentences?|text|paragraph|english|this|following|email|wording)\b|[^.?!\n]{0,20}[:¤])")),
     ("grammar|spell|typo|punctuation", (r"\b(?:check|improve|correct|fix)\b[^.?!\n]{0,30}"
      r"\b(?:grammar|spelling|typos?|punctuation)\b"
      r"|\b(?:grammar|spelling|spell)[- ](?:check|correction)\b")),
@@ -91,12 +93,14 @@ CORRECTION: tuple[Row, ...] = (
 )  # fmt: skip
 
 TRANSLATION: tuple[Row, ...] = (
-    ("translate", ASK + r"translate\b(?! (?:sequence|api|model))(?![^.?!\n]{0,60}\binto (?:an? )?"
-     r"(?:[a-z]+ )?(?:formula|code|sql|query|python|java\w*|logic|regex|equation)\b)"),
-    (" say| write", r"\bhow (?:do|would|can|does|to|should) (?:you |i |we |one )?(?:say|write)\b"
+    ("translate", ASK, (r"translate\b(?! (?:sequence|api|model))(?![^.?!\n]{0,60}\binto (?:an? )?"
+     r"(?:[a-z]+ )?(?:formula|code|sql|query|python|java\w*|logic|regex|equation)\b)")),
+    (f"{LANGUAGES} & how do|how would|how can|how to|how should", "",
+     r"\bhow (?:do|would|can|does|to|should) (?:you |i |we |one )?(?:say|write)\b"
      r"[^.?!\n]{1,80}\bin " + LANGUAGE),
-    ("what", r"\bwhat(?:'s| is)\b[^.?!\n]{1,60}\bin " + LANGUAGE + r"\b\s*\??\s*$"),
-    ("to|in", r"^(?:in|to|into) " + LANGUAGE + r"\s*:"),
+    (f"{LANGUAGES} & what's|what is", "",
+     r"\bwhat(?:'s| is)\b[^.?!\n]{1,60}\bin " + LANGUAGE + r"\b\s*\??\s*$"),
+    (LANGUAGES, r"^(?:in|to|into) ", LANGUAGE + r"\s*:"),
     ("translation", r"\btranslation (?:of|for) (?:this|¤)"),
     ("翻译", (r"翻译(?:成|为|到|至|一下|下|这|以下|:|¤|\s*$)"
      r"|(?:请|帮我|给我|麻烦)[你您]?翻译|^翻译")),
@@ -117,16 +121,19 @@ SUMMARISE: tuple[Row, ...] = (
 )  # fmt: skip
 
 EXTRACTION: tuple[Row, ...] = (
-    ("extract|pull out|parse", ASK + r"(?:extract|pull out|parse)\b"),
+    ("extract|pull out|parse", ASK, r"(?:extract|pull out|parse)\b"),
     ("提取|抽取|摘录|找出", (r"[从把将][^。?!\n]{1,40}(?:提取|抽取|摘录|找出)"
      r"|^(?:请|帮我|请帮我)?(?:提取|抽取|摘录)")),
 )  # fmt: skip
 
 WRITING: tuple[Row, ...] = (
-    ("write|compose|draft|create|make up|tell|continue", ASK + r"(?:write|compose|draft|create"
+    (("essay|story|stories|poem|haiku|sonnet|email|letter|blog|article|speech|song|lyrics|post"
+     "|review|report|paragraph|script|dialogue|novel|tale|advertisement|slogan|proposal|resume|joke"
+     " & write|compose|draft|create|make up|tell|continue|rewrite"), ASK, (
+     r"(?:write|compose|draft|create"
      r"|make up|tell|continue|rewrite)\b[^.?!\n]{0,50}\b(?:essay|story|stories|poem|haiku|sonnet"
      r"|email|letter|blog|article|speech|song|lyrics|post|review|report|paragraph|script|dialogue"
-     r"|novel|tale|advertisement|slogan|proposal|resume|joke)s?\b"),
+     r"|novel|tale|advertisement|slogan|proposal|resume|joke)s?\b")),
     ("写|创作|撰|起草|拟|生成", (
      r"(?:写|创作|撰写|起草|拟|生成)[一个篇首封份段几出下点关][^。?!\n]{1,40}"
      r"|(?:请|帮我|以)[^。?!\n]{0,30}(?:写|创作)[^。?!\n]{0,20}"

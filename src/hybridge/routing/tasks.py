@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hybridge.routing.phrases import Phrases, Span
+from hybridge.routing.spotting import Spotted
 from hybridge.routing.task_words import GREETING as HELLO
 from hybridge.routing.task_words import WORDS
 from hybridge.routing.text import QUOTE
@@ -22,9 +25,11 @@ _GREETING = re.compile(rf"[\W_]*(?:(?:{HELLO})[\s,.!?~。、…:)(^_*♪-]*)+[^\
 _GREETING_CHARS = 60
 _QUESTION = Phrases([
     ("?|什么|谁|哪|何时|怎么|如何|多少|多大|多久|几个|几天|几年|几月", None),
-    ("wh|how", r"\b(?:what|who|whom|whose|when|where|which|why|how)\b"),
+    ("wh|how", "", r"\b(?:what|who|whom|whose|when|where|which|why|how)\b"),
     ("吗|呢", r"[吗呢][?。!\s]*$"),
 ])  # fmt: skip
+VOCABULARY = _QUESTION.words.union(*(phrases.words for _, phrases in _TABLE))
+"""What has to be spotted in a text before its task is read."""
 _MATERIAL = re.compile(
     r"[^\n:]{0,160}(?::\s*|\n\s*(?!then|and|also|next|finally|now|然后|再|并|接着|最后|\d+[.)、]))"
     r"(.+?)(?=\n\s*\n|\Z)",
@@ -34,8 +39,7 @@ _BY_SIGN = {"proof": REASONING, "logic": REASONING, "code": CODE, "maths": MATH}
 """Work that no words of `WORDS` ask for is named by the strongest sign of reasoning."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What a text asks for."""
 
     task: str
@@ -54,13 +58,13 @@ class Reading:
         return self if named is None else replace(self, task=named)
 
 
-def read(plain_text: str, asking: str) -> Reading:
-    """Tells the task. `plain_text` is in `text.plain` spelling, `asking` the same unquoted."""
+def read(plain_text: str, spotted: Spotted) -> Reading:
+    """Tells the task. `plain_text` is in `text.plain` spelling, `spotted` the same unquoted."""
     if len(plain_text) <= _GREETING_CHARS and _GREETING.fullmatch(plain_text.strip()):
         return Reading(GREETING, (), plain_text)
-    found = tuple(_found(asking))
+    asking, found = spotted.text, tuple(_found(spotted))
     if not found:
-        return Reading(QA if _QUESTION.occur(asking) else CHAT, (), plain_text)
+        return Reading(QA if _QUESTION.occur(spotted) else CHAT, (), plain_text)
     task, words = _first(found)
     if task not in ON_A_TEXT:
         return Reading(task, _beside(found, words), plain_text)
@@ -70,7 +74,7 @@ def read(plain_text: str, asking: str) -> Reading:
     return Reading(task, _beside(found, words, material), ask)
 
 
-def _found(asking: str) -> Iterator[tuple[str, Span]]:
+def _found(asking: Spotted) -> Iterator[tuple[str, Span]]:
     for task, phrases in _TABLE:
         span = phrases.find(asking)
         if span is not None:

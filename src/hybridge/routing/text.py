@@ -36,14 +36,25 @@ _SPELLING = str.maketrans(
     | dict.fromkeys(_INVISIBLE)
     | {QUOTE: " ", "’": "'", "‘": "'", "﹕": ":", "，": ",", "\r": "\n"}
 )
+_RESPELLED = re.compile(
+    f"[{''.join(chr(old) for old, new in _SPELLING.items() if chr(old) != new)}]"
+)
+"""Looking for these is ten times as fast as `str.translate`, which most Chinese texts can spare."""
 
+_WIDE_MARKS = tuple(zip("，？！：；（）", ",?!:;()", strict=True))
+"""What NFKC would make of Chinese punctuation. A text with nothing else to normalise is told by a
+glance, which normalising it is not."""
+
+_QUOTE_MARKS = "`<>“「『\"'"
+"""One of these opens whatever `_QUOTED` finds."""
 _QUOTED = re.compile(
+    # Each alternative begins with a literal: only so does `re` skip to where one can begin.
     r"```.*?(?:```|\Z)"  # a fenced block
     r"|<([a-z][a-z0-9_-]{0,30})>.{0,2000}?</\1>"  # <document>…</document>
     r"|“[^”]{1,2000}”|「[^」]{1,2000}」|『[^』]{1,2000}』"
     r"|\"[^\"]{1,2000}\""
-    r"|(?<![a-z0-9])'[^'\n]{1,500}'(?![a-z0-9])"
-    r"|^[ ]*>[^\n]*",
+    r"|'(?<![a-z0-9]')[^'\n]{1,500}'(?![a-z0-9])"
+    r"|>(?<=^>)[^\n]*| (?<=^ ) *>[^\n]*",
     re.DOTALL | re.MULTILINE | re.ASCII,
 )
 
@@ -51,7 +62,12 @@ _QUOTED = re.compile(
 def plain(text: str) -> str:
     """The text in one spelling: NFKC (full-width forms become ordinary ones), lower case,
     simplified characters, nothing invisible."""
-    return unicodedata.normalize("NFKC", text).lower().translate(_SPELLING)
+    if text.isascii():  # which has one spelling already, but for case and line ends
+        return text.lower().replace("\r", "\n")
+    for wide, narrow in _WIDE_MARKS:
+        text = text.replace(wide, narrow)
+    lower = unicodedata.normalize("NFKC", text).lower()
+    return lower.translate(_SPELLING) if _RESPELLED.search(lower) else lower
 
 
 def window(text: str) -> str:
@@ -63,7 +79,9 @@ def window(text: str) -> str:
 
 def unquoted(plain_text: str) -> str:
     """The text without its quotations: code fences, tagged documents, quotes, `>` lines."""
-    return _QUOTED.sub(f" {QUOTE} ", plain_text)
+    if any(mark in plain_text for mark in _QUOTE_MARKS):
+        return _QUOTED.sub(f" {QUOTE} ", plain_text)
+    return plain_text
 
 
 def mentions(plain_text: str, keyword: str) -> bool:

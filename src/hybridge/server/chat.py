@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hybridge.core.clock import Clock
-from hybridge.core.errors import BackendError, Fault
+from hybridge.core.errors import BackendError, Fault, HybridgeError
 from hybridge.core.request import Request
 from hybridge.core.response import Chunk, Completion
 from hybridge.core.wire import splice
@@ -67,17 +67,35 @@ class Chat:
         await exchange.respond(Response(200, wire, as_headers(report)))
 
     async def _stream(self, exchange: Exchange, reply: Reply, request: Request) -> None:
-        ending = Ending(with_usage=request.include_usage)
+        ending, ready = Ending(with_usage=request.include_usage), list[bytes]()
         await exchange.begin_stream(as_headers(reply.report()))
-        async for chunk in reply.events:
-            wire = ending.take(chunk) if isinstance(chunk, Chunk) else None
-            if wire is not None:
-                await exchange.write(sse.event(wire))
-        if not ending.finished:
-            raise _broken_off("the stream ended before its answer did")
+        try:
+            await _pass_on(exchange, reply, ending, ready)
+        except HybridgeError:
+            if ready:
+                await exchange.write(b"".join(ready))
+            raise
         report = as_json(reply.report()) if self._report_in_body else None
         last = ending.close(reply.usage, report)
-        await exchange.end(b"".join([*map(sse.event, last), sse.DONE]))
+        await exchange.end(b"".join([*ready, *map(sse.event, last), sse.DONE]))
+
+
+async def _pass_on(exchange: Exchange, reply: Reply, ending: Ending, ready: list[bytes]) -> None:
+    """Writes the events as they come; those that came together go out in one piece.
+
+    What was there at the end is left in `ready`, for the last words to go with it.
+    """
+    async for chunk in reply.events:
+        if not isinstance(chunk, Chunk):
+            continue
+        wire = ending.take(chunk)
+        if wire is not None:
+            ready.append(sse.event(wire))
+        if ready and not chunk.more:
+            await exchange.write(b"".join(ready))
+            ready.clear()
+    if not ending.finished:
+        raise _broken_off("the stream ended before its answer did")
 
 
 def _with_usage(wire: bytes, reply: Reply) -> bytes:

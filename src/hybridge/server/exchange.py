@@ -6,9 +6,9 @@ import asyncio
 import re
 import secrets
 from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from hybridge.core.errors import RequestError
@@ -27,8 +27,7 @@ class Gone(Exception):
     """The caller hung up; there is nobody to answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """A whole response."""
 
     status: int

@@ -33,9 +33,10 @@ def read_request(body: bytes, exchange: Exchange, tenant: str, received_s: float
     messages, needs = read_messages(said.get("messages"))
     check(said)
     _check_together(said)
+    model = said.get("model") or AUTO
     return Request(
         id=exchange.id,
-        model=said.get("model") or AUTO,
+        model=model,
         messages=messages,
         body=said,
         stream=bool(said.get("stream")),
@@ -43,7 +44,9 @@ def read_request(body: bytes, exchange: Exchange, tenant: str, received_s: float
         max_tokens=said.get("max_completion_tokens") or said.get("max_tokens"),
         features=needs.union(_features(said)),
         tenant=tenant,
-        session=session_key(tenant, exchange.header(b"x-session-id"), said, messages),
+        session=session_key(tenant, exchange.header(b"x-session-id"), said, messages)
+        if model == AUTO
+        else None,
         wish=read_wish(exchange.headers),
         received_s=received_s,
     )

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from math import log
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from hybridge.core.assembly import as_chunks
 from hybridge.core.backend import BackendSpec, Call
 from hybridge.core.errors import BackendError, Fault
-from hybridge.core.request import Tier
+from hybridge.core.request import Feature, Tier
 from hybridge.core.response import Completion, Event
 from hybridge.core.wire import completion
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """A step of a script: wait before the next one."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Hang:
+class Hang(Struct, frozen=True):
     """A step of a script: say nothing more until the deadline, or until closed."""
 
 
@@ -66,6 +64,18 @@ def whole(
         "model": model,
         "choices": [choice],
         "usage": usage,
+    }
+    return completion(msgspec.json.encode(body))
+
+
+def calling(name: str, arguments: str) -> Completion:
+    """An answer that only calls one tool; `arguments` is JSON."""
+    function = {"name": name, "arguments": arguments}
+    body = msgspec.json.decode(whole("", finish_reason="tool_calls").wire)
+    body["choices"][0]["message"] = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
     }
     return completion(msgspec.json.encode(body))
 
@@ -152,7 +162,15 @@ def _as_asked(event: Event, call: Call) -> Sequence[Event]:
     return (event,)
 
 
-def spec(name: str, tier: Tier = Tier.EDGE, *, leaves_device: bool | None = None) -> BackendSpec:
+def spec(
+    name: str,
+    tier: Tier = Tier.EDGE,
+    *,
+    leaves_device: bool | None = None,
+    features: frozenset[Feature] = frozenset(),
+) -> BackendSpec:
     """A plain spec for a scripted backend; a cloud leaves the device unless told otherwise."""
     away = tier is Tier.CLOUD if leaves_device is None else leaves_device
-    return BackendSpec(name=name, tier=tier, model=f"{name}-model", leaves_device=away)
+    return BackendSpec(
+        name=name, tier=tier, model=f"{name}-model", leaves_device=away, features=features
+    )

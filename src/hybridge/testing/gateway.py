@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from hybridge.core.backend import BackendSpec
 from hybridge.core.plan import Dropped, Route, Thresholds

@@ -40,14 +40,14 @@ def today(books: Ledger, owner: str | None = None) -> Spend:
 
 
 async def spend(books: Ledger, amount: Decimal, tenant: str = "a") -> None:
-    async with books.reserve(tenant, amount) as reservation:
+    with books.reserve(tenant, amount) as reservation:
         reservation.settle(amount)
 
 
 @pytest.mark.anyio
 async def test_a_reservation_counts_until_it_is_settled() -> None:
     books = ledger()
-    async with books.reserve("a", Decimal(3)) as reservation:
+    with books.reserve("a", Decimal(3)) as reservation:
         assert (today(books).reserved, today(books).spent) == (3, 0)
         reservation.settle(ONE)
         assert (today(books).reserved, today(books).spent) == (0, 1)
@@ -60,7 +60,7 @@ async def test_a_reservation_counts_until_it_is_settled() -> None:
 async def test_what_was_not_settled_goes_back() -> None:
     books = ledger()
     with pytest.raises(RuntimeError):
-        async with books.reserve("a", ONE):
+        with books.reserve("a", ONE):
             raise RuntimeError
     assert (today(books).reserved, today(books).spent) == (0, 0)
 
@@ -70,7 +70,7 @@ async def test_a_cancelled_request_gives_its_money_back() -> None:
     books = ledger()
 
     async def hang() -> None:
-        async with books.reserve("a", ONE):
+        with books.reserve("a", ONE):
             await anyio.sleep_forever()
 
     task = asyncio.create_task(hang())
@@ -85,7 +85,7 @@ async def test_a_cancelled_request_gives_its_money_back() -> None:
 @pytest.mark.anyio
 async def test_settling_after_a_stream_still_charges_nothing_twice() -> None:
     books = ledger()
-    async with books.reserve("a", ONE) as reservation:
+    with books.reserve("a", ONE) as reservation:
         pass
     reservation.settle(ONE)
     assert (today(books).reserved, today(books).spent) == (0, 0)
@@ -100,7 +100,7 @@ async def test_parallel_requests_cannot_overrun_the_limit() -> None:
     async def call() -> None:
         nonlocal served, refused
         try:
-            async with books.reserve("a", ONE) as reservation:
+            with books.reserve("a", ONE) as reservation:
                 await gate.wait()
                 reservation.settle(ONE)
                 served += 1
@@ -120,7 +120,7 @@ async def test_parallel_requests_cannot_overrun_the_limit() -> None:
 async def test_high_estimates_do_not_refuse_the_only_request() -> None:
     books = ledger(daily=1)
     for _ in range(50):
-        async with books.reserve("a", Decimal(7)) as reservation:
+        with books.reserve("a", Decimal(7)) as reservation:
             assert books.refusal("a", Decimal(7)) is not None
             reservation.settle(Decimal("0.01"))
     assert today(books).spent == Decimal("0.50")
@@ -133,7 +133,7 @@ async def test_a_refusal_says_what_and_until_when() -> None:
     refusal = books.refusal("a", ONE)
     assert refusal == "daily budget of 5 USD is spent; resets at 2030-01-02T00:00Z"
     with pytest.raises(BudgetExhausted, match="is spent") as error:
-        async with books.reserve("a", ONE):
+        with books.reserve("a", ONE):
             pytest.fail("no money, no entry")
     assert error.value.retry_after_s == DAY_S
 
@@ -143,7 +143,7 @@ async def test_what_is_free_always_passes() -> None:
     books = ledger(daily=0)
     assert books.refusal("a", Decimal(0)) is None
     assert books.refusal("a", Decimal("0.000001")) is not None
-    async with books.reserve("a", Decimal(0)) as reservation:
+    with books.reserve("a", Decimal(0)) as reservation:
         reservation.settle(Decimal(0))
     assert books.status().unknown == 0
 
@@ -180,7 +180,7 @@ async def test_an_unknown_price_passes_and_is_counted(caplog: pytest.LogCaptureF
     books = ledger()
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            async with books.reserve("a", None) as reservation:
+            with books.reserve("a", None) as reservation:
                 reservation.settle(None)
     assert books.status().unknown == 3
     assert len(caplog.records) == 1
@@ -189,7 +189,7 @@ async def test_an_unknown_price_passes_and_is_counted(caplog: pytest.LogCaptureF
 @pytest.mark.anyio
 async def test_an_unknown_cost_is_charged_as_promised() -> None:
     books = ledger()
-    async with books.reserve("a", Decimal(2)) as reservation:
+    with books.reserve("a", Decimal(2)) as reservation:
         reservation.settle(None)
     assert (today(books).spent, books.status().unknown) == (2, 1)
 
@@ -197,7 +197,7 @@ async def test_an_unknown_cost_is_charged_as_promised() -> None:
 @pytest.mark.anyio
 async def test_a_negative_amount_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="negative"):
-        async with ledger().reserve("a", Decimal(-1)):
+        with ledger().reserve("a", Decimal(-1)):
             pytest.fail("no entry")
 
 
@@ -231,7 +231,7 @@ def test_reserved_money_always_returns(taken: list[tuple[Decimal, Decimal | None
     async def run() -> None:
         nonlocal spent
         for amount, actual, settles in taken:
-            async with books.reserve("a", amount) as reservation:
+            with books.reserve("a", amount) as reservation:
                 if settles:
                     reservation.settle(actual)
                     spent += amount if actual is None else actual

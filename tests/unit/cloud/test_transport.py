@@ -20,6 +20,11 @@ CLOCK = SystemClock()
 DEAD = "http://127.0.0.1:9"
 
 
+@pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request):
+    return "asyncio", {"use_uvloop": request.param}
+
+
 def soon(seconds: float = 20.0) -> Deadline:
     return Deadline.after(seconds, CLOCK)
 

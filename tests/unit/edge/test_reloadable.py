@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hybridge.core.backend import Call
 from hybridge.core.clock import Deadline, SystemClock

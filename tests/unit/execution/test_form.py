@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from hybridge.core.request import Feature, Message, Request
 from hybridge.execution.form import flaw

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hybridge.budget.config import BudgetConfig
 from hybridge.budget.ledger import Ledger
@@ -18,7 +19,7 @@ from hybridge.core.backend import Price
 from hybridge.core.clock import SystemClock
 from hybridge.core.events import Events, GatewayEvent
 from hybridge.core.plan import Score
-from hybridge.core.request import Message, Request, Tier
+from hybridge.core.request import Feature, Message, Request, Tier
 from hybridge.execution.breaker import Breaker
 from hybridge.execution.confidence import Judge
 from hybridge.execution.config import ExecutionConfig
@@ -89,10 +90,10 @@ def stage() -> Stage:
         patience: Patience | None = None,
     ) -> AsyncIterator[Scene]:
         price = Price(Decimal(2), Decimal(8))
-        far = spec("cloud", Tier.CLOUD)
-        far = type(far)(name="cloud", tier=Tier.CLOUD, model="large", price=price)
+        tools = frozenset({Feature.TOOLS})
+        far = replace(spec("cloud", Tier.CLOUD, features=tools), model="large", price=price)
         backends = {
-            "edge": ScriptedBackend(spec("edge"), edge),
+            "edge": ScriptedBackend(spec("edge", features=tools), edge),
             "cloud": ScriptedBackend(far, cloud),
         }
         told: list[GatewayEvent] = []

@@ -16,9 +16,9 @@ from hybridge.core.errors import (
 )
 from hybridge.core.events import AttemptFailed, Compared, Served, ShadowDropped
 from hybridge.core.plan import Route
-from hybridge.core.request import Wish
+from hybridge.core.request import Feature, Wish
 from hybridge.gateway.gateway import Patience
-from hybridge.testing.backend import Hang, Pause, saying, whole
+from hybridge.testing.backend import Hang, Pause, calling, saying, whole
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +38,16 @@ async def served(scene, request):
         text = "".join([event.text async for event in reply.events])
         report = reply.report()
     return text, report
+
+
+async def soon(scene, kind):
+    """The one event of a kind, which is told in the background."""
+    for _ in range(100):
+        if scene.of(kind):
+            break
+        await asyncio.sleep(0.01)
+    (event,) = scene.of(kind)
+    return event
 
 
 @STREAMS
@@ -116,13 +126,19 @@ async def test_a_hanging_cloud_leaves_the_edge_time_to_answer(stage, ask):
 async def test_the_shadow_is_compared_and_told_without_a_word_of_the_answers(stage, ask):
     async with stage(saying("42", confidence=0.9), saying("42."), p=BAND) as scene:
         await served(scene, ask("How many? Answer with the number only, after all of it."))
-        for _ in range(100):
-            if scene.of(Compared):
-                break
-            await asyncio.sleep(0.01)
-        (compared,) = scene.of(Compared)
+        compared = await soon(scene, Compared)
     assert compared.agreed
     assert len(compared.edge_digest) == len(compared.cloud_digest) == 64
+
+
+@STREAMS
+@pytest.mark.parametrize(("city", "agreed"), [("Oslo", True), ("Rome", False)])
+async def test_called_tools_are_compared_by_what_they_call(stage, ask, city, agreed, stream):
+    edge, cloud = calling("weather", '{"city": "Oslo"}'), calling("weather", f'{{"city":"{city}"}}')
+    async with stage([edge], [cloud], p=BAND) as scene:
+        await served(scene, ask(features=frozenset({Feature.TOOLS}), stream=stream))
+        compared = await soon(scene, Compared)
+    assert (compared.method, compared.agreed) == ("tool_call", agreed)
 
 
 async def test_the_shadows_answer_stands_in_when_the_cloud_fails(stage, ask):

@@ -6,10 +6,10 @@ import base64
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from hybridge.core.errors import RequestError

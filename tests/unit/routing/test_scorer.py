@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -40,7 +43,8 @@ async def test_the_full_head_speaks_when_the_encoder_answers() -> None:
     score = await HeadScorer(HEAD, encoder, timeout_s=0.02).score(gather(request("Why is it so?")))
     assert (score.source, score.version) == ("prior", HEAD.version)
     assert score.p == HEAD.predict("Why is it so?", TOPIC).p
-    assert encoder.asked == [("Why is it so?", 0.02)]
+    assert [text for text, _ in encoder.asked] == ["Why is it so?"]
+    assert 0 < encoder.asked[0][1] <= 0.02
     assert score.took_ms > 0
 
 
@@ -75,3 +79,68 @@ async def test_a_system_text_alone_is_no_history() -> None:
         "r1", "auto", (Message("system", "Be brief. " * 500), Message("user", ask)), {}
     )
     assert (await scorer.score(gather(framed))).p == (await scorer.score(gather(request(ask)))).p
+
+
+class SlowEncoder:
+    """Promises to keep its deadline, and does not; remembers what became of the work."""
+
+    def __init__(self, takes_s: float) -> None:
+        self.takes_s = takes_s
+        self.allowed_s: float | None = None
+        self.stopped = False
+
+    async def embed(self, text: str, timeout_s: float) -> NDArray[np.float32] | None:
+        self.allowed_s = timeout_s
+        try:
+            await asyncio.sleep(self.takes_s)
+        except asyncio.CancelledError:
+            self.stopped = True
+            raise
+        return TOPIC
+
+
+async def test_the_deadline_holds_for_the_whole_score() -> None:
+    encoder, text = SlowEncoder(60), "Why is it so? " * 200
+    started_s = time.perf_counter()
+    score = await HeadScorer(HEAD, encoder, timeout_s=0.05).score(gather(request(text)))
+    await asyncio.sleep(0)
+    assert time.perf_counter() - started_s < 5
+    assert encoder.stopped
+    assert encoder.allowed_s is not None
+    assert encoder.allowed_s < 0.05  # what was spent before it was asked is taken off
+    assert (score.source, score.p) == ("prior-text", HEAD.predict(text, None).p)
+
+
+async def test_no_time_at_all_is_enough_for_the_text() -> None:
+    score = await HeadScorer(HEAD, SlowEncoder(60), timeout_s=0.0).score(gather(request("Why?")))
+    assert score.source == "prior-text"
+
+
+async def test_the_text_is_read_while_the_encoder_works() -> None:
+    """An encoder that needs less time than is left is waited for."""
+    encoder = SlowEncoder(0.01)
+    score = await HeadScorer(HEAD, encoder, timeout_s=30).score(gather(request("Why is it so?")))
+    assert (score.source, encoder.stopped) == ("prior", False)
+
+
+async def test_what_an_encoder_raises_is_raised() -> None:
+    class Broken:
+        async def embed(self, text: str, timeout_s: float) -> NDArray[np.float32] | None:
+            raise RuntimeError("no memory")
+
+    with pytest.raises(RuntimeError, match="no memory"):
+        await HeadScorer(HEAD, Broken(), timeout_s=1).score(gather(request("Why?")))
+
+
+async def test_a_caller_who_leaves_stops_the_encoder() -> None:
+    encoder = SlowEncoder(60)
+    scoring = asyncio.create_task(
+        HeadScorer(HEAD, encoder, timeout_s=30).score(gather(request("Why is it so?")))
+    )
+    while encoder.allowed_s is None:
+        await asyncio.sleep(0)
+    scoring.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await scoring
+    await asyncio.sleep(0)
+    assert encoder.stopped

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.plan import Route

@@ -1,0 +1,30 @@
+"""What one answer cost, and what it would have cost elsewhere (R61)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from msgspec import Struct
+
+from hybridge.budget.prices import cost
+from hybridge.core.backend import Price
+from hybridge.core.response import Usage
+
+
+class Bill(Struct, frozen=True):
+    """Tokens and money of one answer."""
+
+    usage: Usage
+    cost_usd: Decimal | None
+    """USD; None: the price is unknown."""
+    saved_usd: Decimal | None
+    """USD that the baseline would have cost more; None where either is unknown."""
+
+
+def bill(usage: Usage, price: Price | None, baseline: Price | None) -> Bill:
+    """The bill for `usage` at `price`, against the same tokens at the price of `baseline`."""
+    paid = cost(price, usage)
+    if paid is None or baseline is None:
+        return Bill(usage, paid, None)
+    saved = Decimal(0) if baseline is price else max(Decimal(0), cost(baseline, usage) - paid)
+    return Bill(usage, paid, saved)
