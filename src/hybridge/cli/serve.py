@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,5 +42,16 @@ async def _serve(settings: Settings) -> None:
         wiring.open_house(settings) as house,
         Listener(house.app, settings.server) as listener,
     ):
+        _settle_down()
         typer.echo(f"Hybridge is listening on {listener.url}", err=True)
         await listener.until_stopped()
+
+
+def _settle_down() -> None:
+    """What was built so far stays, so the garbage collector need not look at it ever again.
+
+    A look at all of it takes 80 ms, in which nobody is answered.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 20)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Mapping
 
 from hybridge.cloud import faults
 from hybridge.cloud.chunks import ChunkReader
@@ -45,6 +44,7 @@ class OpenAICompatible:
         self._redact = redact
         self._clock = clock
         self._tolerance = Tolerance()
+        self._classified = _Classified(spec.name, redact)
 
     @property
     def spec(self) -> BackendSpec:
@@ -56,7 +56,7 @@ class OpenAICompatible:
 
     async def probe(self) -> None:
         """Asks for the list of models, which costs nothing; any answer shows that it is there."""
-        with self._classified():
+        with self._classified:
             reply = await self._transport.get("/models", Deadline.after(PROBE_S, self._clock))
         if reply.status in _GATEWAY_ERRORS:
             raise self._refused(reply.status, reply.headers, reply.body)
@@ -75,14 +75,14 @@ class OpenAICompatible:
         yield wire.hide_logprobs(completion) if Extra.LOGPROBS in extras else completion
 
     async def _complete(self, call: Call, extras: Extras) -> Completion:
-        with self._classified():
+        with self._classified:
             reply = await self._transport.post(PATH, self._body(call, extras), call.deadline)
             if reply.status != 200:
                 raise self._refused(reply.status, reply.headers, reply.body)
             return mend(wire.completion(reply.body), call.request.id)
 
     async def _stream(self, call: Call) -> AsyncGenerator[Event, None]:
-        with self._classified():
+        with self._classified:
             stream, extras = await self._begun(call)
             reader = ChunkReader(call.request.id, hide_logprobs=Extra.LOGPROBS in extras)
             try:
@@ -100,7 +100,8 @@ class OpenAICompatible:
                     stream.let_end()
                 stream.leave()
         if not reader.finished:
-            raise self._error("ended its stream before the answer was finished", Fault.PROTOCOL)
+            what = "ended its stream before the answer was finished"
+            raise _failed(self._spec.name, what, Fault.PROTOCOL)
 
     async def _begun(self, call: Call) -> tuple[Stream, Extras]:
         """The stream, once the upstream has agreed to give one, and the extras in it."""
@@ -132,21 +133,36 @@ class OpenAICompatible:
     def _body(self, call: Call, extras: Extras) -> bytes:
         return outgoing(call, self._spec.model, self._limit_field, extras)
 
-    @contextmanager
-    def _classified(self) -> Iterator[None]:
-        try:
-            yield
-        except TooSlow as error:
-            raise self._error(str(error), Fault.TIMEOUT) from error
-        except Unreachable as error:
-            raise self._error(str(error), Fault.NETWORK) from error
-        except wire.ErrorInBand as error:
-            raise faults.in_band(self._spec.name, error.body, self._redact) from error
-        except (wire.Malformed, EventTooLarge) as error:
-            raise self._error("said something that is no answer", Fault.PROTOCOL) from error
-
     def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> BackendError:
         return faults.of_response(self._spec.name, status, headers, body, self._redact)
 
-    def _error(self, what: str, fault: Fault) -> BackendError:
-        return BackendError(f"{self._spec.name}: {what}", backend=self._spec.name, fault=fault)
+
+class _Classified:
+    """Around the talk with an upstream: whatever goes wrong in it becomes a `BackendError`."""
+
+    def __init__(self, backend: str, redact: Redactor) -> None:
+        self._backend = backend
+        self._redact = redact
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        match error:
+            case None:
+                return
+            case TooSlow():
+                raise _failed(self._backend, str(error), Fault.TIMEOUT) from error
+            case Unreachable():
+                raise _failed(self._backend, str(error), Fault.NETWORK) from error
+            case wire.ErrorInBand():
+                raise faults.in_band(self._backend, error.body, self._redact) from error
+            case wire.Malformed() | EventTooLarge():
+                what = "said something that is no answer"
+                raise _failed(self._backend, what, Fault.PROTOCOL) from error
+            case _:
+                return
+
+
+def _failed(backend: str, what: str, fault: Fault) -> BackendError:
+    return BackendError(f"{backend}: {what}", backend=backend, fault=fault)

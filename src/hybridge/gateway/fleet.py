@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from hybridge.core.backend import Backend, BackendSpec
 from hybridge.core.request import AUTO, Tier
@@ -24,6 +24,11 @@ class Fleet:
         latencies: Latencies,
     ) -> None:
         self.backends = backends
+        clouds = (backend for backend in backends.values() if backend.spec.tier is Tier.CLOUD)
+        self._first_cloud = next(clouds, None)
+        models = {backend.spec.model: name for name, backend in reversed(list(backends.items()))}
+        self._names = models | {name: name for name in backends}
+        self._names.pop(AUTO, None)
         self._breakers = breakers
         self._health = health
         self.latencies = latencies
@@ -38,20 +43,23 @@ class Fleet:
 
     def named(self, model: str) -> BackendSpec | None:
         """The backend that a caller means by `model`: by its own name, else by its model's."""
-        if model == AUTO:
-            return None
-        by_name = self.backends.get(model)
-        if by_name is not None:
-            return by_name.spec
-        return next((spec for spec in self.specs if spec.model == model), None)
+        name = self._names.get(model)
+        return None if name is None else self.backends[name].spec
 
-    def candidates(self, over_budget: str | None) -> Sequence[Candidate]:
-        """Every backend, with the reason why it cannot be asked now, if there is one."""
-        return [self._candidate(spec, over_budget) for spec in self.specs]
+    def candidates(
+        self, over_budget: str | None, names: Iterable[str] | None = None
+    ) -> list[Candidate]:
+        """Every backend, or those named, each with why it cannot be asked now if it cannot."""
+        backends = self.backends
+        return [
+            self._candidate(backends[name].spec, over_budget)
+            for name in (backends if names is None else names)
+            if name in backends
+        ]
 
     def preferred_cloud(self) -> BackendSpec | None:
         """The cloud that savings are measured against: the first one configured."""
-        return next((spec for spec in self.specs if spec.tier is Tier.CLOUD), None)
+        return None if self._first_cloud is None else self._first_cloud.spec
 
     def status(self) -> Status:
         """Ready when at least one backend can be asked."""

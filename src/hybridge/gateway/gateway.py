@@ -116,7 +116,8 @@ class Gateway:
         return self._fleet.specs
 
     def _set_out(self, request: Request) -> Trip:
-        return Trip(request, Deadline.after(self._patience.deadline_s, self._clock))
+        deadline = Deadline.after(self._patience.deadline_s, self._clock)
+        return Trip(request, deadline, self._fleet.named(request.model))
 
     def _admit(self, trip: Trip) -> None:
         """Reserves the money the request may cost; whatever it did not cost goes back."""
@@ -144,11 +145,14 @@ class Gateway:
 
     async def _plan(self, trip: Trip) -> Plan:
         """Decides where it runs, and what comes next should that fail."""
-        candidates = self._fleet.candidates(trip.over_budget)
-        if trip.request.model == AUTO:
-            plan = await self._planner.plan(trip.request, trip.facts, candidates)
+        request, named = trip.request, trip.named
+        if request.model == AUTO:
+            candidates = self._fleet.candidates(trip.over_budget)
+            plan = await self._planner.plan(request, trip.facts, candidates)
         else:
-            plan = self._planner.direct(trip.request, trip.count_prompt, candidates)
+            names = self._planner.called(named.name, request.model) if named else None
+            candidates = self._fleet.candidates(trip.over_budget, names)
+            plan = self._planner.direct(request, trip.count_prompt, candidates)
         trip.plan = plan
         trip.overhead_ms = 1000 * (self._clock.monotonic() - trip.request.received_s)
         return plan
@@ -185,8 +189,7 @@ class Gateway:
 
     def _estimate(self, trip: Trip) -> Decimal | None:
         """USD the request may cost at most: on the model it names, else on the dearest cloud."""
-        named = self._fleet.named(trip.request.model)
-        asked = (named,) if named else self._fleet.specs
+        asked = (trip.named,) if trip.named else self._fleet.specs
         tokens = trip.request.max_tokens or ANSWER_TOKENS
         costs = [
             estimate(spec.price, trip.count_prompt(), tokens)
@@ -197,8 +200,7 @@ class Gateway:
         return max(costs, default=None if unknown else ZERO)
 
     def _refuse_named_cloud(self, trip: Trip, exhausted: BudgetExhausted) -> None:
-        named = self._fleet.named(trip.request.model)
-        if named is not None and named.tier is Tier.CLOUD:
+        if trip.named is not None and trip.named.tier is Tier.CLOUD:
             raise BudgetExhausted(
                 f"{exhausted}; the edge still answers `model: {AUTO}`",
                 retry_after_s=exhausted.retry_after_s,

@@ -62,6 +62,10 @@ class Planner:
         """The plan of a request that names its model: nothing about it needs to be judged."""
         return direct(request, prompt_tokens, self._thresholds, candidates, self._fallbacks)
 
+    def called(self, named: str, model: str) -> tuple[str, ...]:
+        """The backends that may answer where the caller named one: it and its deputies."""
+        return (named, *(self._fallbacks.get(named) or self._fallbacks.get(model) or ()))
+
     async def score(self, facts: Facts) -> Score | None:
         """The score of a request; None when the scorer fails, which never fails the request."""
         try:

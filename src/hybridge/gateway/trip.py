@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybridge.budget.ledger import Reservation
+from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Deadline
 from hybridge.core.plan import Plan
 from hybridge.core.request import Request
@@ -22,6 +23,8 @@ class Trip:
 
     request: Request
     deadline: Deadline
+    named: BackendSpec | None = None
+    """The backend that the caller asked for, where there is one of that name."""
     reservation: Reservation | None = None
     """None when there is no money left for a paid backend."""
     over_budget: str | None = None

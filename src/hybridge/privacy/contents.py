@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -55,70 +54,69 @@ class Piece(NamedTuple):
 class Readable(Struct, frozen=True):
     """What of some pieces can be read."""
 
-    pieces: tuple[Piece, ...]
+    pieces: Sequence[Piece]
     """Attachments are blanked in place; what is text in them comes as pieces of its own."""
     unread: int
     """Attachments that no detector can look into."""
 
 
-def contents(request: Request) -> Iterator[Piece]:
+def contents(request: Request) -> list[Piece]:
     """All strings and long numbers of the body: turns, tools, arguments, names, metadata, keys."""
+    found: list[Piece] = []
     for member, value in request.body.items():
         place = member if member in _PLACES else "body"
         if isinstance(value, list):
             for index, item in enumerate(value):
-                yield from _within(item, f"{place}[{index}]")
+                _gather(item, f"{place}[{index}]", found)
         elif not isinstance(value, int | float):  # max_tokens, seed, temperature
-            yield Piece(place, member, key=True)
-            yield from _within(value, place)
+            found.append(Piece(place, member, key=True))
+            _gather(value, place, found)
     if "messages" not in request.body:
-        for index, message in enumerate(request.messages):
-            yield Piece(f"messages[{index}]", message.text)
+        found += (Piece(f"messages[{i}]", said.text) for i, said in enumerate(request.messages))
+    return found
 
 
 def readable(pieces: list[Piece]) -> Readable:
     """Takes attachments out: media as they are, text files and JSON arguments decoded."""
+    if _are_plain(pieces):
+        return Readable(pieces, 0)
     read: list[Piece] = []
     unread = 0
     for piece in pieces:
-        if _is_plain(piece.text):
-            read.append(piece)
-            continue
         attached = _attachments(piece)
         decoded = [text for text in attached if text is not None]
         unread += len(attached) - len(decoded)
         read.append(Piece(piece.place, _blanked(piece.text), piece.key) if attached else piece)
-        read.extend(chain.from_iterable(_within(text, piece.place) for text in decoded))
-        read.extend(_unescaped(piece))
-    return Readable(tuple(read), unread)
+        for text in decoded:
+            _gather(text, piece.place, read)
+        _gather_escaped(piece, read)
+    return Readable(read, unread)
 
 
-def _is_plain(text: str) -> bool:
-    """Whether there is nothing to take out: true of nearly every string, so it is asked first."""
+def _are_plain(pieces: list[Piece]) -> bool:
+    """Whether there is nothing to take out: true of nearly every request, so it is asked first."""
+    text = "".join([piece.text for piece in pieces])
     return len(text) < _BLOB_FROM and "base64," not in text and "\\u" not in text
 
 
-def _within(value: Any, place: str) -> Iterator[Piece]:
+def _gather(value: Any, place: str, found: list[Piece]) -> None:
     """Depth first, without recursion: how deep a request nests is the caller's choice."""
     stack: list[Any] = [value]
     while stack:
         value = stack.pop()
-        match value:
-            case Piece():
-                yield value
-            case str():
-                yield Piece(place, value)
-            case bool() | None:
-                pass
-            case int() | float() if abs(value) >= _NUMBER_FROM:
-                yield Piece(place, f"{value:.0f}" if isinstance(value, float) else str(value))
-            case Mapping():
-                for key, item in reversed(list(value.items())):
-                    stack.append(item)
-                    if key not in _ORDINARY:
-                        stack.append(Piece(place, str(key), key=True))
-            case list() | tuple():
-                stack.extend(reversed(value))
+        if isinstance(value, str):
+            found.append(Piece(place, value))
+        elif isinstance(value, Piece):
+            found.append(value)
+        elif isinstance(value, dict):
+            for key, item in reversed(value.items()):
+                stack.append(item)
+                if key not in _ORDINARY:
+                    stack.append(Piece(place, str(key), key=True))
+        elif isinstance(value, list | tuple):
+            stack.extend(reversed(value))
+        elif isinstance(value, int | float) and abs(value) >= _NUMBER_FROM:
+            found.append(Piece(place, f"{value:.0f}" if isinstance(value, float) else str(value)))
 
 
 def _attachments(piece: Piece) -> list[str | None]:
@@ -148,10 +146,11 @@ def _text(payload: str) -> str | None:
         return None
 
 
-def _unescaped(piece: Piece) -> Iterator[Piece]:
+def _gather_escaped(piece: Piece, found: list[Piece]) -> None:
     """Tool arguments are JSON in a string, where every letter may hide as \\uXXXX."""
     if "\\u" in piece.text and piece.text.lstrip()[:1] in ("{", "["):
         try:
-            yield from _within(msgspec.json.decode(piece.text), piece.place)
+            arguments = msgspec.json.decode(piece.text)
         except (msgspec.DecodeError, UnicodeError):
             return
+        _gather(arguments, piece.place, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,21 +29,17 @@ class Examined(Struct, frozen=True):
 def examine(pieces: list[Piece], detect: Detect) -> Examined:
     """All strings in one pass: many short ones cost as little as one long one."""
     contents = readable(pieces)
-    starts: list[int] = []
-    found = detect(_joined(contents.pieces, starts))
+    parts = [_part(piece) for piece in contents.pieces]
+    found = detect("".join(parts))
+    if not found:
+        return Examined((), contents.unread)
+    starts = [0, *accumulate(map(len, parts))]
     return Examined(tuple(_placed(found, contents.pieces, starts)), contents.unread)
 
 
-def _joined(pieces: Sequence[Piece], starts: list[int]) -> str:
-    """One text; a key reads as the label of its value, and nothing reads across other strings."""
-    parts: list[str] = []
-    at = 0
-    for piece in pieces:
-        starts.append(at)
-        part = f"{piece.text.replace(BOUNDARY, ' ')}{': ' if piece.key else BOUNDARY}"
-        parts.append(part)
-        at += len(part)
-    return "".join(parts)
+def _part(piece: Piece) -> str:
+    """A key reads as the label of its value, and nothing reads across other strings."""
+    return f"{piece.text.replace(BOUNDARY, ' ')}{': ' if piece.key else BOUNDARY}"
 
 
 def _placed(

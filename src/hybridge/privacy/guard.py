@@ -62,8 +62,8 @@ class Guard:
         return decide(request, examined, self._config)
 
     async def _examined(self, request: Request) -> Examined:
-        pieces = list(contents(request))
-        if sum(len(piece.text) for piece in pieces) <= PIECE:
+        pieces = contents(request)
+        if sum([len(piece.text) for piece in pieces]) <= PIECE:
             return examine(pieces, self._detect)
         return await asyncio.to_thread(examine, pieces, self._detect)
 

@@ -80,19 +80,19 @@ _MARGIN = 512
 
 def detect(text: str) -> tuple[Finding, ...]:
     """All personal data in a text, in order, never overlapping. Indexes are those of `text`."""
-    found = list(_found(text))
+    found = _in_piece(text) if len(text) <= PIECE else list(_in_pieces(text))
     return tuple(_resolve(found)) if found else ()
 
 
-def _look_plain(view: View) -> Iterator[Finding]:
-    for look in _PLAIN if view.digits else _WITHOUT_DIGITS:
-        yield from look(view)
+def _look_plain(view: View) -> list[Finding]:
+    looks = _PLAIN if view.digits else _WITHOUT_DIGITS
+    return [finding for look in looks for finding in look(view)]
 
 
 _look_encoded = encoded(_look_plain)
 
 
-def _found(text: str) -> Iterator[Finding]:
+def _in_pieces(text: str) -> Iterator[Finding]:
     """Piece by piece; each piece speaks for what begins in it, clear of its own edges."""
     for low in range(0, max(1, len(text) - _MARGIN), PIECE - 2 * _MARGIN):
         first = _MARGIN if low else 0
@@ -102,13 +102,17 @@ def _found(text: str) -> Iterator[Finding]:
                 yield replace(finding, start=low + finding.start, end=low + finding.end)
 
 
-def _in_piece(text: str) -> Iterator[Finding]:
+def _in_piece(text: str) -> list[Finding]:
     plain = normalise(text)
     view = View.of(plain.text)
-    for look in (_look_plain, _look_encoded):
-        for finding in look(view):
-            start, end = plain.original(finding.start, finding.end)
-            yield replace(finding, start=start, end=end)
+    found = [*_look_plain(view), *_look_encoded(view)]
+    if plain.offsets is None:
+        return found
+    spans = [plain.original(finding.start, finding.end) for finding in found]
+    return [
+        replace(finding, start=start, end=end)
+        for finding, (start, end) in zip(found, spans, strict=True)
+    ]
 
 
 def _resolve(found: list[Finding]) -> list[Finding]:

@@ -81,7 +81,7 @@ def narrow(request: Request, prompt_tokens: Count, candidates: Sequence[Candidat
     if not candidates:
         raise NotServed("no backend is configured")
     narrowed = Narrowed(tuple(candidates))
-    for constraint in _constraints(request, prompt_tokens):
+    for constraint in _constraints(request, prompt_tokens, candidates):
         fallen = [
             (candidate, reason)
             for candidate in narrowed.left
@@ -105,20 +105,25 @@ def _final(constraint: _Constraint, request: Request, fallen: Fallen) -> Hybridg
     return constraint.error(fallen)
 
 
-def _constraints(request: Request, prompt_tokens: Count) -> Sequence[_Constraint]:
-    """Those that this request can run into, in order."""
+def _constraints(
+    request: Request, prompt_tokens: Count, candidates: Sequence[Candidate]
+) -> Sequence[_Constraint]:
+    """Those that this request can run into with these candidates, in order."""
     wish = request.wish
+    private = device_only(request)
     found = []
-    if device_only(request):
+    if private:
         found.append(_Constraint(PRIVACY, _leaves, _no_local_path))
     if wish.tier is not None:
         found.append(_wished(wish.tier))
     if request.features:
         found.append(_featured(request.features))
-    found.append(_fitting(prompt_tokens, request.max_tokens or ANSWER_TOKENS))
+    if any(candidate.spec.context_tokens is not None for candidate in candidates):
+        found.append(_fitting(prompt_tokens, request.max_tokens or ANSWER_TOKENS))
     if wish.max_latency_s is not None:
         found.append(_fast(wish.max_latency_s))
-    found.append(_available(private=device_only(request)))
+    if any(candidate.unavailable is not None for candidate in candidates):
+        found.append(_available(private=private))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from sqlalchemy import URL, event, insert, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
@@ -22,7 +23,7 @@ async def open_database(address: str) -> AsyncEngine:
     try:
         url = make_url(address)
         _make_private(url)
-        engine = create_async_engine(url)
+        engine = create_async_engine(url, json_serializer=_json)
     except (SQLAlchemyError, OSError, ImportError) as error:
         raise ConfigError(_cannot(address, error)) from error
     if url.get_backend_name() == "sqlite":
@@ -37,6 +38,10 @@ async def open_database(address: str) -> AsyncEngine:
         await engine.dispose()
         raise
     return engine
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 async def _prepare(connection: AsyncConnection, address: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
-from sqlalchemy import Table, insert, select
+from sqlalchemy import Table, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from hybridge.core.events import Compared, GatewayEvent, Served
+from hybridge.storage.bulk import Bulk
 from hybridge.storage.database import open_database
 from hybridge.storage.rows import comparison, decision
 from hybridge.storage.schema import comparisons, decisions
@@ -40,8 +41,11 @@ class Records:
     ) -> None:
         """Starts writing; must be called on the event loop."""
         self._engine = engine
+        self._bulks = {table: Bulk(table, engine.dialect) for table in (decisions, comparisons)}
         self._linger_s = linger_s
-        self._rows: asyncio.Queue[Row | None] = asyncio.Queue(queue)
+        self._most = queue
+        self._rows: list[Row] = []
+        self._there = asyncio.Event()
         self._losing = False
         self._closed = False
         self._writer = asyncio.create_task(self._write(), name="records")
@@ -63,12 +67,12 @@ class Records:
     async def close(self) -> None:
         """Writes what is queued and disconnects; what cannot be written in time is lost."""
         self._closed = True
+        self._there.set()
         try:
             async with asyncio.timeout(CLOSE_S):
-                await self._rows.put(None)
                 await self._writer
         except TimeoutError:
-            self._lost(self._rows.qsize(), "the database does not answer")
+            self._lost(len(self._rows), "the database does not answer")
         await self._engine.dispose()
 
     async def recent(self, limit: int = 100) -> Sequence[dict[str, Any]]:
@@ -81,34 +85,34 @@ class Records:
 
     def _put(self, row: Row) -> None:
         if self._closed:
-            return self._lost(1, "closed already")
-        try:
-            self._rows.put_nowait(row)
-        except asyncio.QueueFull:
+            self._lost(1, "closed already")
+        elif len(self._rows) >= self._most:
             self._lost(1, "the queue is full")
+        else:
+            self._rows.append(row)
+            self._there.set()
 
     async def _write(self) -> None:
-        while (first := await self._rows.get()) is not None:
-            if not self._closed:
+        while True:
+            await self._there.wait()
+            if not self._closed and len(self._rows) < BATCH:
                 await asyncio.sleep(self._linger_s)
-            await self._insert([first, *self._there_already(BATCH - 1)])
-
-    def _there_already(self, most: int) -> Iterator[Row]:
-        """Rows that need not be waited for."""
-        for _ in range(min(most, self._rows.qsize())):
-            row = self._rows.get_nowait()
-            if row is None:
-                self._rows.put_nowait(None)  # the end stays where the writer will find it
+            batch = self._rows[:BATCH]
+            del self._rows[:BATCH]
+            if batch:
+                await self._insert(batch)
+            elif self._closed:
                 return
-            yield row
+            if not self._rows and not self._closed:
+                self._there.clear()
 
     async def _insert(self, batch: Sequence[Row]) -> None:
         try:
             async with self._engine.begin() as connection:
-                for table in (decisions, comparisons):
+                for table, bulk in self._bulks.items():
                     rows = [values for of, values in batch if of is table]
                     if rows:
-                        await connection.execute(insert(table), rows)
+                        await bulk.write(connection, rows)
         except Exception as error:  # whatever a driver raises, the next batch may work again
             self._lost(len(batch), str(getattr(error, "orig", None) or type(error).__name__))
         else:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from hybridge._version import __version__
@@ -20,6 +19,7 @@ from hybridge.core.events import (
     ShadowDropped,
 )
 from hybridge.core.request import Tier
+from hybridge.telemetry.series import Counts, Spread
 
 _NONE = "none"
 """The value of a label where there is nothing to say, so that it is never empty."""
@@ -34,8 +34,7 @@ _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 class Metrics:
     """Subscribes to the gateway's events with `on_event`, and shows them with `render`.
 
-    Labels are bounded: routes, tiers, faults and configured backends, never a caller's words. What
-    belongs to them is looked up once, for the library takes its time over it.
+    Labels are bounded: routes, tiers, faults and configured backends, never a caller's words.
     """
 
     content_type = CONTENT_TYPE_LATEST
@@ -52,13 +51,11 @@ class Metrics:
         self._first = self._histogram(
             "first_event_seconds", "From arrival to an answer's first event.", _SECONDS, *of_request
         )
-        self._overhead = self._plain_histogram(
+        self._overhead = self._histogram(
             "overhead_seconds", "From arrival until it was decided whom to ask.", _OVERHEAD
         )
-        self._score = self._plain_histogram(
-            "score", "Complexity of scored requests, 1-10.", _SCORES
-        )
-        self._confidence = self._plain_histogram(
+        self._score = self._histogram("score", "Complexity of scored requests, 1-10.", _SCORES)
+        self._confidence = self._histogram(
             "confidence", "Confidence of returned edge answers, 0-1.", _SHARES
         )
         self._tokens = self._counter(
@@ -72,14 +69,12 @@ class Metrics:
             "cloud_errors", "Calls that a cloud failed.", "backend", "fault"
         )
         self._cost = self._counter("cost_usd", "Money spent, in USD.", "backend")
-        self._saved = Counter(
-            "hybridge_saved_usd", "Money saved against all-cloud, in USD.", registry=self.registry
-        )
+        self._saved = self._counter("saved_usd", "Money saved against all-cloud, in USD.")
         self._unpriced = self._counter(
             "unknown_cost", "Answers whose cost is unknown, for want of a price.", "backend"
         )
         self._shadow = self._counter("shadow", "Shadow comparisons made.", "outcome")
-        self._similarity = self._plain_histogram(
+        self._similarity = self._histogram(
             "shadow_similarity", "Similarity of compared answers, 0-1.", _SHARES
         )
         self._shadow_dropped = self._counter(
@@ -89,8 +84,10 @@ class Metrics:
         self._load = self._gauge(
             "model_load_seconds", "How long a local model took to load, last time.", "backend"
         )
-        self._in_flight = Gauge("hybridge_in_flight", "Requests under way.", registry=self.registry)
-        self._gauge("build_info", "1; the version is in the label.", "version")(__version__).set(1)
+        self._in_flight = self._gauge("in_flight", "Requests under way.")
+        self._gauge("build_info", "1; the version is in the label.", "version").labels(
+            __version__
+        ).set(1)
 
     def render(self) -> bytes:
         """Everything, in Prometheus' text format."""
@@ -108,22 +105,23 @@ class Metrics:
             case AttemptFailed():
                 self._on_failed(event)
             case Compared():
-                self._shadow("agreed" if event.agreed else "disagreed").inc()
+                self._shadow.add(("agreed" if event.agreed else "disagreed",))
                 if event.similarity is not None:
                     self._similarity.observe(event.similarity)
             case ShadowDropped():
-                self._shadow_dropped(event.reason).inc()
+                self._shadow_dropped.add((event.reason,))
             case BreakerMoved():
-                self._breaker(event.backend).set(_BREAKER[event.new])
+                self._breaker.labels(event.backend).set(_BREAKER[event.new])
             case ModelLoaded():
-                self._load(event.backend).set(event.seconds)
+                self._load.labels(event.backend).set(event.seconds)
 
     def _on_served(self, served: Served) -> None:
         labels = (served.route or _NONE, served.tier or _NONE, served.backend or _NONE)
-        self._requests(*labels, _outcome(served)).inc()
-        self._seconds(*labels).observe(served.latency_ms / 1000)
+        outcome = _outcome(served)
+        self._requests.add((*labels, outcome))
+        self._seconds.observe(served.latency_ms / 1000, labels)
         if served.first_event_ms is not None:
-            self._first(*labels).observe(served.first_event_ms / 1000)
+            self._first.observe(served.first_event_ms / 1000, labels)
         if served.plan is not None:
             self._overhead.observe(served.overhead_ms / 1000)
             if served.plan.score is not None:
@@ -135,52 +133,46 @@ class Metrics:
 
     def _on_answer(self, served: Served, backend: str) -> None:
         if served.route != "cache" and served.tier is Tier.CLOUD:
-            self._cloud_calls(backend).inc()
+            self._cloud_calls.add((backend,))
             if _outcome(served) == "failed":
-                self._cloud_errors(backend, "broken_off").inc()
+                self._cloud_errors.add((backend, "broken_off"))
         if served.route != "cache" and served.tier is Tier.EDGE and _outcome(served) == "failed":
-            self._edge_failures(backend, "broken_off").inc()
+            self._edge_failures.add((backend, "broken_off"))
         self._on_usage(served, backend)
         self._on_money(served, backend)
 
     def _on_usage(self, served: Served, backend: str) -> None:
         if served.usage is not None and served.tier is not None and served.route != "cache":
-            self._tokens(served.tier, backend, "prompt").inc(served.usage.prompt_tokens)
-            self._tokens(served.tier, backend, "completion").inc(served.usage.completion_tokens)
+            usage, tier = served.usage, served.tier
+            self._tokens.add((tier, backend, "prompt"), usage.prompt_tokens)
+            self._tokens.add((tier, backend, "completion"), usage.completion_tokens)
 
     def _on_money(self, served: Served, backend: str) -> None:
         if served.cost_usd is None:
-            self._unpriced(backend).inc()
+            self._unpriced.add((backend,))
         elif served.cost_usd:
-            self._cost(backend).inc(float(served.cost_usd))
+            self._cost.add((backend,), float(served.cost_usd))
         if served.saved_usd:
-            self._saved.inc(float(served.saved_usd))
+            self._saved.add(amount=float(served.saved_usd))
 
     def _on_failed(self, failed: AttemptFailed) -> None:
         if failed.tier is Tier.EDGE:
-            self._edge_failures(failed.backend, failed.fault).inc()
+            self._edge_failures.add((failed.backend, failed.fault))
             return
-        self._cloud_errors(failed.backend, failed.fault).inc()
+        self._cloud_errors.add((failed.backend, failed.fault))
         if failed.fault is not Fault.REFUSED:
-            self._cloud_calls(failed.backend).inc()
+            self._cloud_calls.add((failed.backend,))
 
-    def _counter(self, name: str, help_text: str, *labels: str) -> Callable[..., Counter]:
-        return cache(Counter(f"hybridge_{name}", help_text, labels, registry=self.registry).labels)
-
-    def _gauge(self, name: str, help_text: str, *labels: str) -> Callable[..., Gauge]:
-        return cache(Gauge(f"hybridge_{name}", help_text, labels, registry=self.registry).labels)
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counts:
+        return Counts(self.registry, name, help_text, *labels)
 
     def _histogram(
         self, name: str, help_text: str, buckets: tuple[float, ...], *labels: str
-    ) -> Callable[..., Histogram]:
-        return cache(self._plain_histogram(name, help_text, buckets, *labels).labels)
+    ) -> Spread:
+        return Spread(self.registry, name, help_text, buckets, *labels)
 
-    def _plain_histogram(
-        self, name: str, help_text: str, buckets: tuple[float, ...], *labels: str
-    ) -> Histogram:
-        return Histogram(
-            f"hybridge_{name}", help_text, labels, buckets=buckets, registry=self.registry
-        )
+    def _gauge(self, name: str, help_text: str, *labels: str) -> Gauge:
+        return Gauge(f"hybridge_{name}", help_text, labels, registry=self.registry)
 
 
 def _outcome(served: Served) -> str:

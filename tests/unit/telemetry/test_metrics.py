@@ -183,5 +183,6 @@ def test_every_metric_is_documented(metrics):
     for collector in metrics.registry._collector_to_names:
         (family,) = collector.describe()
         name = f"{family.name}_total" if family.type == "counter" else family.name
-        there.add((name, family.type, ", ".join(collector._labelnames)))
+        labels = getattr(collector, "label_names", None) or getattr(collector, "_labelnames", ())
+        there.add((name, family.type, ", ".join(labels)))
     assert documented == there
