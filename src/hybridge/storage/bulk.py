@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Dialect, Table, insert
+from sqlalchemy import Boolean, Dialect, Table, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.types import TypeEngine
 
 
 class Bulk:
     """The insert of one table, compiled once.
 
-    SQLAlchemy's own way builds and checks the parameters of each row: 60 µs, of a processor that
-    requests are waiting for. Where a driver takes parameters by position, this needs 15.
+    SQLAlchemy's own way builds and checks the parameters of each row: 60 µs, on a processor that
+    requests wait for. Where a driver takes parameters by position this needs a third of it.
     """
 
     def __init__(self, table: Table, dialect: Dialect) -> None:
@@ -21,19 +22,30 @@ class Bulk:
         names = [column.name for column in table.columns if not column.primary_key]
         compiled = insert(table).compile(dialect=dialect, column_keys=names)
         self._sql = str(compiled)
-        self._columns = tuple(
-            (name, table.c[name].type.dialect_impl(dialect).bind_processor(dialect))
-            for name in compiled.positiontup or ()
+        self._order = tuple(compiled.positiontup or ())
+        self._binds = tuple(
+            (place, bind)
+            for place, name in enumerate(self._order)
+            if (bind := _bind(table.c[name].type, dialect)) is not None
         )
 
     async def write(self, connection: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Inserts `rows`, which name all columns but the key."""
-        if not self._columns:
+        if self._order:
+            values = [self._bound(row) for row in rows]
+            await connection.exec_driver_sql(self._sql, values)
+        else:
             await connection.execute(insert(self._table), list(rows))
-            return
-        values = [tuple(_bound(row[name], bind) for name, bind in self._columns) for row in rows]
-        await connection.exec_driver_sql(self._sql, values)
+
+    def _bound(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        values = [row[name] for name in self._order]
+        for place, bind in self._binds:
+            values[place] = bind(values[place])
+        return tuple(values)
 
 
-def _bound(value: Any, bind: Callable[[Any], Any] | None) -> Any:
-    return value if bind is None else bind(value)
+def _bind(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """What makes a value of a column fit for the driver; None where every value is so already."""
+    if isinstance(kind, Boolean) and dialect.name == "sqlite":
+        return None  # whose driver stores them as 0 and 1 itself
+    return kind.dialect_impl(dialect).bind_processor(dialect)

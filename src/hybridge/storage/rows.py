@@ -78,12 +78,12 @@ def comparison(event: Compared) -> dict[str, Any]:
     )
 
 
-def _longest(table: Table) -> dict[str, int]:
-    return {
-        column.name: column.type.length
+def _longest(table: Table) -> tuple[tuple[str, int], ...]:
+    return tuple(
+        (column.name, column.type.length)
         for column in table.columns
         if isinstance(column.type, String) and column.type.length is not None
-    }
+    )
 
 
 _LONGEST = {table: _longest(table) for table in (decisions, comparisons)}
@@ -91,7 +91,7 @@ _LONGEST = {table: _longest(table) for table in (decisions, comparisons)}
 
 def _fitting(table: Table, row: dict[str, Any]) -> dict[str, Any]:
     """PostgreSQL refuses a whole batch for one value that is too long."""
-    for name, length in _LONGEST[table].items():
+    for name, length in _LONGEST[table]:
         value = row[name]
         if value is not None and len(value) > length:
             row[name] = value[:length]

@@ -22,7 +22,7 @@ decisions = Table(
     Column("at", Moment, nullable=False, index=True),
     Column("tenant", String(128), nullable=False),
     Column("session", String(64)),
-    Column("route", String(32), index=True),
+    Column("route", String(32)),
     Column("tier", String(8)),
     Column("backend", String(128)),
     Column("model", String(256)),
