@@ -69,6 +69,7 @@ class Transport:
         self._heads: dict[str, bytes] = {}
 
     async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -97,7 +98,7 @@ class Transport:
         return await self._streamed(self._head(path, body), body, deadline)
 
     async def _whole(self, head: bytes, body: bytes, limit_s: float, deadline: Deadline) -> Reply:
-        until = asyncio.get_running_loop().time() + min(limit_s, deadline.remaining_s)
+        until = self._loop.time() + min(limit_s, deadline.remaining_s)
         connection, response = await self._exchange(head, body, inf, until, stream=False)
         content = response.take()
         connection.release()
@@ -106,15 +107,15 @@ class Transport:
 
     async def _streamed(self, head: bytes, body: bytes, deadline: Deadline) -> Stream:
         limits = self._timeouts
-        until = asyncio.get_running_loop().time() + min(limits.total_s, deadline.remaining_s)
+        until = self._loop.time() + min(limits.total_s, deadline.remaining_s)
         asked = self._exchange(head, body, limits.first_byte_s, until, stream=True)
-        return Stream(*await asked, limits.between_chunks_s, until)
+        return Stream(*await asked, limits.between_chunks_s, until, self._loop)
 
     async def _exchange(
         self, head: bytes, body: bytes, limit_s: float, until: float, *, stream: bool
     ) -> tuple[Connection, Response]:
         """`limit_s` counts from when the connection stands."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop
         kept = self._pool.take()
         if kept is not None:
             try:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from hybridge.core.errors import NotServed
 from hybridge.server.exchange import Exchange
 from hybridge.server.line import Line
 
 CODE = "shutting_down"
+LOOK_S = 0.1
+"""How often requests under way are looked at; one seen twice is watched for a hang-up."""
 
 
 class Drain:
@@ -20,28 +21,20 @@ class Drain:
         self.begun = False
         """Once true, new work is refused."""
         self._lines: set[Line] = set()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._looking: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         """How many requests are under way."""
         return len(self._lines)
 
-    @contextmanager
-    def admit(self, exchange: Exchange) -> Iterator[None]:
-        """Around one request. Raises `NotServed` when draining or cut, `Gone` on a hang-up."""
+    def admit(self, exchange: Exchange) -> Line:
+        """To be held around one request. Raises `NotServed` when draining; so does the block when
+        it is cut, and `Gone` on a hang-up."""
         if self.begun:
             raise closing()
-        line = Line(exchange.receive)
-        self._lines.add(line)
-        self._idle.clear()
-        try:
-            with line:
-                yield
-        finally:
-            self._lines.discard(line)
-            if not self._lines:
-                self._idle.set()
+        if self._looking is None:
+            self._look_later()
+        return Line(exchange.receive, self._lines)
 
     def begin(self) -> None:
         """From now on no new work is taken."""
@@ -51,13 +44,24 @@ class Drain:
         """Waits until nothing is under way; false when that takes longer than `within_s`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                await self._idle.wait()
+                while self._lines:  # noqa: ASYNC110 - an event would be set for every request
+                    await asyncio.sleep(LOOK_S / 5)
         return not self._lines
 
     def cut(self) -> None:
         """Ends what is still under way; a stream then closes with an error event."""
         for line in tuple(self._lines):
             line.cut(closing())
+
+    def _look_later(self) -> None:
+        self._looking = asyncio.get_running_loop().call_later(LOOK_S, self._look)
+
+    def _look(self) -> None:
+        self._looking = None
+        for line in self._lines:
+            line.look()
+        if self._lines:
+            self._look_later()
 
 
 def closing() -> NotServed:

@@ -11,9 +11,6 @@ from starlette.types import Receive
 
 from hybridge.server.exchange import Gone
 
-WATCH_AFTER_S = 0.1
-"""Requests done sooner are not watched: the watcher would cost more than it could save."""
-
 
 class Line:
     """Around the work on one request. Ends the work when the caller hangs up or `cut` is called.
@@ -22,9 +19,12 @@ class Line:
     turns that cancellation into `Gone`, or into the reason given to `cut`.
     """
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, lines: set[Line]) -> None:
+        """As long as the block lasts it is one of `lines`."""
         self._receive = receive
+        self._lines = lines
         self._why: Exception | None = None
+        self._seen = False
         self._watcher: asyncio.Task[None] | None = None
 
     def __enter__(self) -> Self:
@@ -33,7 +33,7 @@ class Line:
             raise RuntimeError("a line is held by a task")
         self._task = task
         self._cancelling = task.cancelling()
-        self._timer = asyncio.get_running_loop().call_later(WATCH_AFTER_S, self._begin)
+        self._lines.add(self)
         return self
 
     def __exit__(
@@ -42,7 +42,7 @@ class Line:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._timer.cancel()
+        self._lines.discard(self)
         if self._watcher is not None:
             self._watcher.cancel()
         if self._why is None:
@@ -51,14 +51,20 @@ class Line:
         if still_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise self._why from error
 
+    def look(self) -> None:
+        """Called now and then; from the second time on the caller is watched.
+
+        What is done sooner is not: the watching would cost more than it could save.
+        """
+        if self._seen and self._watcher is None:
+            self._watcher = asyncio.get_running_loop().create_task(self._watch())
+        self._seen = True
+
     def cut(self, why: Exception) -> None:
         """Ends the work; the block then raises `why`."""
         if self._why is None:
             self._why = why
             self._task.cancel()
-
-    def _begin(self) -> None:
-        self._watcher = asyncio.get_running_loop().create_task(self._watch())
 
     async def _watch(self) -> None:
         with suppress(asyncio.CancelledError):

@@ -15,6 +15,7 @@ import uvicorn
 from hybridge.core.errors import ConfigError
 from hybridge.server.app import App
 from hybridge.server.config import ServerConfig
+from hybridge.server.together import Protocol
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ class Listener:
         self._config = config
         self._socket = listening
         self._server = _Uvicorn(uvicorn.Config(
-            app, loop="none", http="httptools", ws="none", lifespan="off", interface="asgi3",
+            app, loop="none", http=Protocol, ws="none", lifespan="off", interface="asgi3",
             access_log=False, log_config=None, server_header=False, proxy_headers=False,
             timeout_keep_alive=KEEP_ALIVE_S, timeout_graceful_shutdown=int(LAST_WORDS_S),
         ))  # fmt: skip

@@ -40,7 +40,7 @@ class Connection(asyncio.Protocol):
     ) -> None:
         self.idle_since = inf
         """When its last exchange ended."""
-        self._loop = loop
+        self.loop = loop
         self._free = free
         self._lost = lost
         self._alarm = Alarm(loop, self._too_slow)
@@ -79,7 +79,7 @@ class Connection(asyncio.Protocol):
             raise self._failure
         self._response = response = Response()
         self._streams, self._sent = stream, False
-        self._asked_at = self._loop.time()
+        self._asked_at = self.loop.time()
         try:
             await self._send(head, body, until)
             while not (response.complete or (stream and response.status)):
@@ -118,7 +118,7 @@ class Connection(asyncio.Protocol):
             return
         self._lingers = True
         self._resume()
-        self._alarm.set(self._loop.time() + LINGER_S)
+        self._alarm.set(self.loop.time() + LINGER_S)
 
     def close(self, why: Exception | None = None) -> None:
         """Hangs up at once. Whoever waits is told `why`."""
@@ -189,7 +189,7 @@ class Connection(asyncio.Protocol):
         """Until something has happened."""
         if self._failure is not None:
             raise self._failure
-        self._waiter = waiter = self._loop.create_future()
+        self._waiter = waiter = self.loop.create_future()
         self._alarm.set(until)
         try:
             await waiter
@@ -231,7 +231,7 @@ class Connection(asyncio.Protocol):
         if error is None:
             response.end()
         stale = self._used and not response.received
-        stale = stale and self._loop.time() - self._asked_at < RACE_S
+        stale = stale and self.loop.time() - self._asked_at < RACE_S
         why = (Stale if stale else Unreachable)("hung up")
         why.__cause__ = error
         self.close(why)

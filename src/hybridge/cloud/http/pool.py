@@ -68,7 +68,7 @@ class Pool:
         if self._closed or not connection.reusable:
             connection.close()
             return
-        loop = asyncio.get_running_loop()
+        loop = connection.loop
         connection.idle_since = loop.time()
         self._idle.append(connection)
         if len(self._idle) > self._most_idle:

@@ -16,14 +16,19 @@ class Stream:
     """The body of a response, piece by piece. What reads it raises `Unreachable` or `TooSlow`."""
 
     def __init__(
-        self, connection: Connection, response: Response, between_s: float, until: float
+        self,
+        connection: Connection,
+        response: Response,
+        between_s: float,
+        until: float,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.status = response.status
         self._connection = connection
         self._response = response
         self._between_s = between_s
         self._until = until
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop
         self._unpack: Unpacker | None = None
         self._begun = False
         self._ends = False
