@@ -61,8 +61,6 @@ class Answer:
         self._appraise = appraise
         self._keep = keep
         self._asked_s = clock.monotonic()
-        self._at_hand = False
-        """Whether the next event has come already, so that there is nothing to wait for."""
 
     @property
     def text(self) -> str:
@@ -89,7 +87,11 @@ class Answer:
         return self.confidence
 
     async def hold(self, *, within_s: float | None = None) -> Event | None:
-        """Reads one event ahead and holds it back; None when there is none left."""
+        """Reads one event ahead and holds it back; None when there is none left.
+
+        `within_s` is for an attempt that must leave time for others; the deadline of the whole
+        request is the backend's own to keep (see `core.backend.Backend`).
+        """
         event = await self._fetch(within_s)
         if event is not None:
             self._held.append(event)
@@ -118,7 +120,11 @@ class Answer:
         if self.over:
             return None
         try:
-            event = await (anext(self._source, None) if self._at_hand else self._wait(within_s))
+            if within_s is None:
+                event = await anext(self._source, None)
+            else:
+                async with asyncio.timeout(within_s):
+                    event = await anext(self._source, None)
         except TimeoutError as late:
             error = self._timed_out()
             self._failed(error)
@@ -131,11 +137,6 @@ class Answer:
         else:
             self._note(event)
         return event
-
-    async def _wait(self, within_s: float | None) -> Event | None:
-        left_s = self._call.deadline.remaining_s
-        async with asyncio.timeout(left_s if within_s is None else min(within_s, left_s)):
-            return await anext(self._source, None)
 
     def _note(self, event: Event) -> None:
         elapsed_s = self._clock.monotonic() - self._asked_s
@@ -153,8 +154,6 @@ class Answer:
         self.model = event.model or self.model
         if isinstance(event, Completion):
             self._ended()
-        else:
-            self._at_hand = event.more
 
     def _ended(self) -> None:
         if not self.over:

@@ -35,17 +35,19 @@ class Replay:
     async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
         """Waits for the answer under way. Raises what that one raised."""
         try:
-            completion = await asyncio.shield(self._coming)
+            async with asyncio.timeout(call.deadline.remaining_s):
+                completion = await asyncio.shield(self._coming)
+        except TimeoutError as late:
+            raise self._error("did not answer in time", Fault.TIMEOUT) from late
         except asyncio.CancelledError:
             if not self._coming.cancelled():
                 raise
-            raise BackendError(
-                f"{self._spec.name} was not asked after all",
-                backend=self._spec.name,
-                fault=Fault.BUSY,
-            ) from None
+            raise self._error("was not asked after all", Fault.BUSY) from None
         async for event in replay(completion, call.request):
             yield event
 
     async def probe(self) -> None:
         """An answer that is there needs no probing."""
+
+    def _error(self, what: str, fault: Fault) -> BackendError:
+        return BackendError(f"{self._spec.name} {what}", backend=self._spec.name, fault=fault)

@@ -110,14 +110,14 @@ class Runner:
 
     async def _begin(self, answer: Answer, walk: Walk) -> None:
         """Reads the first event, and one more where the first only opens the message."""
-        share = FIRST_EVENT_SHARE if walk.waiting else 1.0
-        event = await answer.hold(within_s=share * walk.deadline.remaining_s)
+        within_s = FIRST_EVENT_SHARE * walk.deadline.remaining_s if walk.waiting else None
+        event = await answer.hold(within_s=within_s)
         if event is None:
             raise _empty(answer)
         if isinstance(event, Chunk) and not (
             event.text or event.finish_reason or event.has_tool_calls
         ):
-            await answer.hold(within_s=share * walk.deadline.remaining_s)
+            await answer.hold(within_s=within_s)
 
     async def _hold(self, answer: Answer, walk: Walk) -> None:
         """Holds the answer back until its confidence is decided, so that nothing is taken back."""

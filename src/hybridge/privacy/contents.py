@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -41,8 +41,8 @@ _BLOB_FROM = 2048
 _BLANK = "_"
 
 
-class Piece(NamedTuple):
-    """One string. A tuple, since a request has many and a frozen dataclass takes twice as long."""
+class Piece(Struct, frozen=True, gc=False):
+    """One string."""
 
     place: str
     """The top-level member that holds it, with its index: `messages[2]`, `tools[0]`, `metadata`."""
@@ -100,6 +100,20 @@ def _are_plain(pieces: list[Piece]) -> bool:
 
 
 def _gather(value: Any, place: str, found: list[Piece]) -> None:
+    """The strings in a value, in order; nearly always it is a flat object, or a string itself."""
+    if not isinstance(value, dict):
+        _gather_deep(value, place, found)
+        return
+    for key, item in value.items():
+        if key not in _ORDINARY:
+            found.append(Piece(place, str(key), key=True))
+        if isinstance(item, str):
+            found.append(Piece(place, item))
+        elif item is not None:
+            _gather_deep(item, place, found)
+
+
+def _gather_deep(value: Any, place: str, found: list[Piece]) -> None:
     """Depth first, without recursion: how deep a request nests is the caller's choice."""
     stack: list[Any] = [value]
     while stack:

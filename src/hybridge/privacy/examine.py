@@ -29,7 +29,7 @@ class Examined(Struct, frozen=True):
 def examine(pieces: list[Piece], detect: Detect) -> Examined:
     """All strings in one pass: many short ones cost as little as one long one."""
     contents = readable(pieces)
-    parts = [_part(piece) for piece in contents.pieces]
+    parts = _parts(contents.pieces)
     found = detect("".join(parts))
     if not found:
         return Examined((), contents.unread)
@@ -37,9 +37,11 @@ def examine(pieces: list[Piece], detect: Detect) -> Examined:
     return Examined(tuple(_placed(found, contents.pieces, starts)), contents.unread)
 
 
-def _part(piece: Piece) -> str:
+def _parts(pieces: Sequence[Piece]) -> list[str]:
     """A key reads as the label of its value, and nothing reads across other strings."""
-    return f"{piece.text.replace(BOUNDARY, ' ')}{': ' if piece.key else BOUNDARY}"
+    return [
+        f"{piece.text.replace(BOUNDARY, ' ')}{': ' if piece.key else BOUNDARY}" for piece in pieces
+    ]
 
 
 def _placed(

@@ -24,9 +24,7 @@ def direct(
     """
     named = _named(request.model, candidates)
     deputies = fallbacks.get(named.name) or fallbacks.get(request.model) or ()
-    by_name = {candidate.name: candidate for candidate in candidates}
-    called = {named.name: named} | {name: by_name[name] for name in deputies if name in by_name}
-    narrowed = narrow(request, prompt_tokens, tuple(called.values()))
+    narrowed = narrow(request, prompt_tokens, _called(named, deputies, candidates))
     private = device_only(request)
     attempts = tuple(
         Attempt(candidate.name, candidate.tier, _route(candidate, named, private=private))
@@ -44,6 +42,17 @@ def direct(
         if gone
         else None,
     )
+
+
+def _called(
+    named: Candidate, deputies: Sequence[str], candidates: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
+    """The named one, then its deputies in their order, each once."""
+    if not deputies:
+        return (named,)
+    by_name = {candidate.name: candidate for candidate in candidates}
+    called = {named.name: named} | {name: by_name[name] for name in deputies if name in by_name}
+    return tuple(called.values())
 
 
 def _named(model: str, candidates: Sequence[Candidate]) -> Candidate:
