@@ -59,16 +59,21 @@ class Decision:
         )
 
 
-def stages(
-    rules: Rules, head: Head, encoders: Mapping[int, Encoder], deadline_s: float
-) -> dict[str, Stage]:
-    """What is timed, by its title. `encoders` by their number of threads."""
-    timed: dict[str, Stage] = {
+def alone(rules: Rules, head: Head) -> dict[str, Stage]:
+    """What is done without the encoder, by its title."""
+    return {
         "facts": _facts,
         "facts + rules": _rules(rules),
         "features + n-grams": _text,
         "head": _head(head),
     }
+
+
+def encoding(
+    rules: Rules, head: Head, encoders: Mapping[int, Encoder], deadline_s: float
+) -> dict[str, Stage]:
+    """What is done with it, and the whole. `encoders` by their number of threads."""
+    timed: dict[str, Stage] = {}
     for threads, encoder in encoders.items():
         timed[f"encoder, {_threads(threads)}"] = _encoder(encoder)
     for threads, encoder in encoders.items():

@@ -19,6 +19,8 @@ CHARS_PER_TOKEN = 4
 """Of English; Chinese history is measured in the same unit through its tokens."""
 CONTEXT_TOKENS_MAX = 1000
 """A long conversation makes a question harder, but not without end."""
+RESERVE_S = 0.005
+"""Kept of the time for what comes after the encoder, and for a turn of the event loop."""
 
 
 class Encoder(Protocol):
@@ -40,20 +42,20 @@ class Scorer(Protocol):
 class HeadScorer:
     """The shipped scorer: a trained head on text features, n-grams and a sentence embedding.
 
-    The score has a deadline. The text is read while the encoder works, and the encoder is waited
-    for as long as there is time left. When it is late, or there is none, or the text is one that
-    it cannot read, the text head speaks alone, and the score says so.
+    The score has a deadline, `timeout_s`. The text is read while the encoder works, and the encoder
+    is waited for as long as there is time left. When it is late, or there is none, or the text is
+    one that it cannot read, the text head speaks alone, and the score says so.
     """
 
     def __init__(self, head: Head, encoder: Encoder | None, *, timeout_s: float) -> None:
         self._head = head
         self._encoder = encoder
-        self._timeout_s = timeout_s
+        self._wait_s = timeout_s - min(RESERVE_S, timeout_s / 4)
 
     async def score(self, facts: Facts) -> Score:
         """Of the last user turn, whole, however long; what was said before adds length."""
         started_s = time.perf_counter()
-        said, embedding = await self._read(facts, started_s + self._timeout_s)
+        said, embedding = await self._read(facts, started_s + self._wait_s)
         told = self._head.judge(said, embedding)
         return Score(
             p=told.p,
