@@ -148,6 +148,15 @@ async def test_the_shadows_answer_stands_in_when_the_cloud_fails(stage, ask):
     assert len(scene.edge.calls) == 1
 
 
+@STREAMS
+async def test_a_shadow_that_stands_in_keeps_the_deadline_of_the_request(stage, ask, stream):
+    patience = Patience(deadline_s=0.3)
+    async with stage([Hang()], broken("cloud"), p=BAND, patience=patience) as scene:
+        async with asyncio.timeout(4):  # the comparison itself may take 5 s
+            with pytest.raises(NotServed):
+                await served(scene, ask(stream=stream))
+
+
 async def test_a_failing_shadow_never_shows(stage, ask):
     async with stage(broken("edge"), CLOUD, p=BAND) as scene:
         said, _ = await served(scene, ask())

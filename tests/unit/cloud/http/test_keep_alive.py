@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from hybridge.cloud.http import address
+from hybridge.cloud.http import address, connection
 from hybridge.cloud.http.pool import Pool
 from hybridge.cloud.http.route import Route
 from hybridge.cloud.transport import Unreachable
@@ -77,6 +77,17 @@ async def test_but_not_twice_more(opened, asks, how):
         with pytest.raises(Unreachable):
             await asks[how](transport)
     assert (len(up.posts), up.connections) == (3, 2)
+
+
+@BOTH
+async def test_nor_when_the_server_has_had_time_to_read_it(opened, asks, how, monkeypatch):
+    monkeypatch.setattr(connection, "RACE_S", 0.05)
+    replies = sends(WHOLE), sends(0.2, Cut.CLOSE)
+    async with Upstream(*replies) as up, opened(up.base_url) as transport:
+        await asks[how](transport)
+        with pytest.raises(Unreachable):
+            await asks[how](transport)
+    assert (len(up.posts), up.connections) == (2, 1)
 
 
 @BOTH
