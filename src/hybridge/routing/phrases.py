@@ -27,7 +27,7 @@ class Phrases:
     """Several rows that mean the same."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows = tuple(_compiled(*row) for row in rows)
+        self._rows = tuple(_compiled(row) for row in rows)
         self.words = frozenset[str]().union(*(row.words.union(*row.others) for row in self._rows))
         """What a `Spotter` has to look for."""
 
@@ -108,13 +108,13 @@ class _Anchored(_Gated):
         return None
 
 
-def _compiled(words: str, *parts: str | None) -> _Words | _Pattern | _Anchored:
-    match parts:
-        case (str(pattern),):
-            return _Pattern(words, pattern)
-        case (str(lead), str(rest)):
+def _compiled(row: Row) -> _Words | _Pattern | _Anchored:
+    match row:
+        case (words, lead, rest):
             return _Anchored(words, lead, rest)
-        case _:
+        case (words, str(pattern)):
+            return _Pattern(words, pattern)
+        case (words, _):
             return _Words(words)
 
 
