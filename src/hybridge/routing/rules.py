@@ -37,7 +37,10 @@ class Rule(Struct, frozen=True):
     verdict: Verdict
 
     def matches(self, facts: Facts) -> bool:
-        return all(test(facts) for test in self.tests)
+        for test in self.tests:  # noqa: SIM110 - half the time of all(), sixteen times a request
+            if not test(facts):
+                return False
+        return True
 
 
 class Rules:
@@ -135,6 +138,9 @@ def _mentioning(words: Sequence[str]) -> Test:
 
     def test(facts: Facts) -> bool:
         ask = facts.ask
-        return any(word in ask and mentions(ask, word) for word in spelled)
+        for word in spelled:  # noqa: SIM110 - half the time of any(), and there are dozens
+            if word in ask and mentions(ask, word):
+                return True
+        return False
 
     return test
