@@ -37,13 +37,13 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Hybridge needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first that knows groups
 	$(BIN)/python -m pip install --quiet --group test
 	@touch $@
 
