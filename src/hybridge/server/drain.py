@@ -22,6 +22,7 @@ class Drain:
         """Once true, new work is refused."""
         self._lines: set[Line] = set()
         self._looking: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def __len__(self) -> int:
         """How many requests are under way."""
@@ -32,9 +33,11 @@ class Drain:
         it is cut, and `Gone` on a hang-up."""
         if self.begun:
             raise closing()
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
         if self._looking is None:
-            self._look_later()
-        return Line(exchange.receive, self._lines)
+            self._looking = self._loop.call_later(LOOK_S, self._look)
+        return Line(exchange.receive, self._lines, self._loop)
 
     def begin(self) -> None:
         """From now on no new work is taken."""
@@ -53,15 +56,12 @@ class Drain:
         for line in tuple(self._lines):
             line.cut(closing())
 
-    def _look_later(self) -> None:
-        self._looking = asyncio.get_running_loop().call_later(LOOK_S, self._look)
-
     def _look(self) -> None:
         self._looking = None
         for line in self._lines:
             line.look()
-        if self._lines:
-            self._look_later()
+        if self._lines and self._loop is not None:
+            self._looking = self._loop.call_later(LOOK_S, self._look)
 
 
 def closing() -> NotServed:

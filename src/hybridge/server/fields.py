@@ -111,4 +111,6 @@ def _described(value: Any) -> str:
         return f"{value}" if abs(value) < 1e15 else "so large a number"
     if isinstance(value, str):
         return "a string"
-    return "an array" if isinstance(value, list) else "an object"
+    if isinstance(value, list):
+        return "an array" if value else "an empty one"
+    return "an object"

@@ -19,8 +19,9 @@ class Line:
     turns that cancellation into `Gone`, or into the reason given to `cut`.
     """
 
-    def __init__(self, receive: Receive, lines: set[Line]) -> None:
+    def __init__(self, receive: Receive, lines: set[Line], loop: asyncio.AbstractEventLoop) -> None:
         """As long as the block lasts it is one of `lines`."""
+        self._loop = loop
         self._receive = receive
         self._lines = lines
         self._why: Exception | None = None
@@ -28,7 +29,7 @@ class Line:
         self._watcher: asyncio.Task[None] | None = None
 
     def __enter__(self) -> Self:
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._loop)
         if task is None:
             raise RuntimeError("a line is held by a task")
         self._task = task
@@ -57,7 +58,7 @@ class Line:
         What is done sooner is not: the watching would cost more than it could save.
         """
         if self._seen and self._watcher is None:
-            self._watcher = asyncio.get_running_loop().create_task(self._watch())
+            self._watcher = self._loop.create_task(self._watch())
         self._seen = True
 
     def cut(self, why: Exception) -> None:
