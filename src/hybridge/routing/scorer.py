@@ -19,7 +19,7 @@ CHARS_PER_TOKEN = 4
 """Of English; Chinese history is measured in the same unit through its tokens."""
 CONTEXT_TOKENS_MAX = 1000
 """A long conversation makes a question harder, but not without end."""
-RESERVE_S = 0.005
+RESERVE_S = 0.006
 """Kept of the time for what comes after the encoder, and for a turn of the event loop."""
 
 
