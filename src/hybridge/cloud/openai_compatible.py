@@ -85,7 +85,7 @@ class OpenAICompatible:
         with self._classified:
             stream, extras = await self._begun(call)
             reader = ChunkReader(call.request.id, hide_logprobs=Extra.LOGPROBS in extras)
-            try:
+            with stream:
                 if "json" in stream.content_type:
                     for chunk in await self._in_pieces(stream, call):
                         yield chunk
@@ -95,10 +95,7 @@ class OpenAICompatible:
                         yield chunk
                 for chunk in reader.close():
                     yield chunk
-            finally:
-                if reader.done:
-                    stream.let_end()
-                stream.leave()
+                stream.let_end()
         if not reader.finished:
             what = "ended its stream before the answer was finished"
             raise _failed(self._spec.name, what, Fault.PROTOCOL)
@@ -118,13 +115,11 @@ class OpenAICompatible:
         return stream, extras
 
     async def _accepted(self, call: Call, extras: Extras) -> Stream:
-        stream = await self._transport.open(PATH, self._body(call, extras), call.deadline)
+        stream = await self._transport.stream(PATH, self._body(call, extras), call.deadline)
         if stream.status == 200:
             return stream
-        try:
+        with stream:
             raise self._refused(stream.status, stream.headers, await stream.rest())
-        finally:
-            stream.leave()
 
     async def _in_pieces(self, stream: Stream, call: Call) -> list[Chunk]:
         """A whole answer where a stream was asked for, as the stream would have told it."""

@@ -19,7 +19,7 @@ from hybridge.cloud.http.pool import Pool
 from hybridge.cloud.http.proxies import proxy_for
 from hybridge.cloud.http.response import Response, plain
 from hybridge.cloud.http.route import Route
-from hybridge.cloud.http.stream import Stream, Streaming
+from hybridge.cloud.http.stream import Stream
 from hybridge.cloud.http.trust import system_trust
 from hybridge.cloud.http.unpack import unpacked
 from hybridge.core.clock import Deadline
@@ -88,14 +88,13 @@ class Transport:
         head = f"GET {self._prefix}{path} HTTP/1.1\r\n{self._headers}\r\n\r\n".encode("latin-1")
         return await self._whole(head, b"", self._timeouts.connect_s, deadline)
 
-    def stream(self, path: str, body: bytes, deadline: Deadline) -> Streaming:
-        """Sends, and reads the head. Raises `Unreachable` or `TooSlow`. Leaving it hangs up, if
-        there was more to come."""
-        return Streaming(self.open(path, body, deadline))
-
-    async def open(self, path: str, body: bytes, deadline: Deadline) -> Stream:
-        """The same without a block: whoever opens it says `leave` at the end."""
-        return await self._streamed(self._head(path, body), body, deadline)
+    async def stream(self, path: str, body: bytes, deadline: Deadline) -> Stream:
+        """Sends, and reads the head. Raises `Unreachable` or `TooSlow`."""
+        limits = self._timeouts
+        until = self._loop.time() + min(limits.total_s, deadline.remaining_s)
+        head = self._head(path, body)
+        asked = self._exchange(head, body, limits.first_byte_s, until, stream=True)
+        return Stream(*await asked, limits.between_chunks_s, until, self._loop)
 
     async def _whole(self, head: bytes, body: bytes, limit_s: float, deadline: Deadline) -> Reply:
         until = self._loop.time() + min(limit_s, deadline.remaining_s)
@@ -104,12 +103,6 @@ class Transport:
         connection.release()
         content = unpacked(content, response.header(b"content-encoding"), MAX_BODY_BYTES)
         return Reply(response.status, content, response.headers)
-
-    async def _streamed(self, head: bytes, body: bytes, deadline: Deadline) -> Stream:
-        limits = self._timeouts
-        until = self._loop.time() + min(limits.total_s, deadline.remaining_s)
-        asked = self._exchange(head, body, limits.first_byte_s, until, stream=True)
-        return Stream(*await asked, limits.between_chunks_s, until, self._loop)
 
     async def _exchange(
         self, head: bytes, body: bytes, limit_s: float, until: float, *, stream: bool

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from hybridge.core.plan import Plan, Score, Thresholds
-from hybridge.core.request import AUTO, Clearance, Request
+from hybridge.core.request import Clearance, Request
 from hybridge.routing.constraints import Count
-from hybridge.routing.direct import direct
+from hybridge.routing.direct import deputies_of, direct
 from hybridge.routing.facts import Facts
 from hybridge.routing.router import Candidate, plan
 from hybridge.routing.rules import Rules, Verdict
@@ -41,7 +41,7 @@ class Planner:
         self.sessions = sessions
 
     async def plan(self, request: Request, facts: Facts, candidates: Sequence[Candidate]) -> Plan:
-        """What to do about a request. Raises what `routing.router.plan` raises."""
+        """What to do about a request for `auto`. Raises what `routing.router.plan` raises."""
         verdict, score = await self._judge(request, facts)
         return plan(
             request,
@@ -64,7 +64,7 @@ class Planner:
 
     def called(self, named: str, model: str) -> tuple[str, ...]:
         """The backends that may answer where the caller named one: it and its deputies."""
-        return (named, *(self._fallbacks.get(named) or self._fallbacks.get(model) or ()))
+        return (named, *deputies_of(named, model, self._fallbacks))
 
     async def score(self, facts: Facts) -> Score | None:
         """The score of a request; None when the scorer fails, which never fails the request."""
@@ -75,8 +75,8 @@ class Planner:
             return None
 
     async def _judge(self, request: Request, facts: Facts) -> tuple[Verdict | None, Score | None]:
-        if request.model != AUTO or request.clearance is Clearance.DEVICE_ONLY:
-            return None, None  # already settled: by the caller, or by privacy
+        if request.clearance is Clearance.DEVICE_ONLY:
+            return None, None  # already settled, by privacy
         verdict = self._rules.match(facts)
         if verdict is not None and verdict.tier is not None:
             return verdict, None

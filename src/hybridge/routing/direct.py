@@ -23,7 +23,7 @@ def direct(
     Raises `UnknownModel`, and what `narrow` raises when constraints leave none of them.
     """
     named = _named(request.model, candidates)
-    deputies = fallbacks.get(named.name) or fallbacks.get(request.model) or ()
+    deputies = deputies_of(named.name, request.model, fallbacks)
     narrowed = narrow(request, prompt_tokens, _called(named, deputies, candidates))
     private = device_only(request)
     attempts = tuple(
@@ -42,6 +42,11 @@ def direct(
         if gone
         else None,
     )
+
+
+def deputies_of(named: str, model: str, fallbacks: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Who answers where the named backend cannot; configured by its name or by its model's."""
+    return fallbacks.get(named) or fallbacks.get(model) or ()
 
 
 def _called(

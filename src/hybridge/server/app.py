@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from math import inf
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -86,9 +87,13 @@ def build_app(
     metrics: Exposition,
     redact: Redact,
     clock: Clock,
+    longest_s: float = inf,
 ) -> App:
-    """The application on top of a gateway. `keys` maps tenants to their API keys; none: open."""
-    drain, known = Drain(), Keys(keys)
+    """The application on top of a gateway. `keys` maps tenants to their API keys; none: open.
+
+    `longest_s`: no request is under way for longer.
+    """
+    drain, known = Drain(longest_s), Keys(keys)
     chat = Chat(gateway, known, drain, config, clock)
     models = Models(gateway, known, clock.now())
     health = Health(gateway, drain, metrics)

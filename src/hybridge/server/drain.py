@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from math import inf
 
-from hybridge.core.errors import NotServed
+from hybridge.core.errors import BackendError, Fault, NotServed
 from hybridge.server.exchange import Exchange
 from hybridge.server.line import Line
 
@@ -17,7 +18,10 @@ LOOK_S = 0.1
 class Drain:
     """The requests under way, and whether new ones are still taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest_s: float = inf) -> None:
+        """`longest_s`: what is under way for longer is ended. Backends keep the deadline of a
+        request themselves; this is for one that does not, and for a caller that does not read."""
+        self._longest_s = longest_s
         self.begun = False
         """Once true, new work is refused."""
         self._lines: set[Line] = set()
@@ -58,12 +62,21 @@ class Drain:
 
     def _look(self) -> None:
         self._looking = None
+        if self._loop is None:
+            return
+        overdue_s = self._loop.time() - self._longest_s
         for line in self._lines:
             line.look()
-        if self._lines and self._loop is not None:
+            if line.since_s < overdue_s:
+                line.cut(_overdue())
+        if self._lines:
             self._looking = self._loop.call_later(LOOK_S, self._look)
 
 
 def closing() -> NotServed:
     """What a caller is told who comes too late."""
     return NotServed("this gateway is shutting down; try again", retry_after_s=1.0, code=CODE)
+
+
+def _overdue() -> BackendError:
+    return BackendError("the answer took longer than its deadline", backend="", fault=Fault.TIMEOUT)

@@ -24,6 +24,8 @@ class Line:
         self._loop = loop
         self._receive = receive
         self._lines = lines
+        self.since_s = loop.time()
+        """When the work began, on the loop's clock."""
         self._why: Exception | None = None
         self._seen = False
         self._watcher: asyncio.Task[None] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Boolean, Dialect, Table, insert
+from sqlalchemy import Dialect, Table, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import TypeEngine
 
@@ -46,6 +46,4 @@ class Bulk:
 
 def _bind(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
     """What makes a value of a column fit for the driver; None where every value is so already."""
-    if isinstance(kind, Boolean) and dialect.name == "sqlite":
-        return None  # whose driver stores them as 0 and 1 itself
     return kind.dialect_impl(dialect).bind_processor(dialect)

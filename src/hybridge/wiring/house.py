@@ -46,6 +46,8 @@ from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring import local
 from hybridge.wiring.remote import Remote
 
+OVERDUE_S = 5.0
+"""How long after its deadline a request is ended that its backend did not end."""
 SIMILARITY_TIMEOUT_S = 5.0
 """For comparing two answers in the background; nobody waits for it."""
 
@@ -238,6 +240,7 @@ class Builder:
             metrics=self._metrics,
             redact=Redactor(found.values),
             clock=self._clock,
+            longest_s=self._settings.execution.deadline_s + OVERDUE_S,
         )
 
 

@@ -37,7 +37,7 @@ async def opened(url: str, *, proxy: str | None = None, key: str | None = None, 
 
 async def streamed(transport: Transport, deadline: Deadline | None = None) -> bytes:
     asked = b'{"model": "m", "stream": true}'
-    async with transport.stream("/chat/completions", asked, deadline or soon()) as stream:
+    with await transport.stream("/chat/completions", asked, deadline or soon()) as stream:
         return await stream.rest()
 
 
@@ -110,13 +110,12 @@ async def test_who_hangs_up_is_unreachable_and_is_not_asked_again(ask, reply):
 @pytest.mark.parametrize("end", list(Cut))
 async def test_a_stream_that_breaks_gives_what_had_come(end):
     async with Upstream(cut(says(), after=1, end=end)) as up, opened(up.base_url) as transport:
-        async with transport.stream("/x", b'{"stream": true}', soon()) as stream:
-            pieces = stream.pieces()
-            got = await anext(pieces)
+        with await transport.stream("/x", b'{"stream": true}', soon()) as stream:
+            got = await stream.read()
             while b"Hello" not in got:
-                got += await anext(pieces)
+                got += await stream.read()
             with pytest.raises(Unreachable):
-                await anext(pieces)
+                await stream.read()
 
 
 @ASK
@@ -175,8 +174,8 @@ async def test_cancelling_hangs_up_at_once(ask, reply):
 async def test_leaving_a_stream_early_hangs_up():
     reply = cut(says(), after=2, end=float("inf"))
     async with Upstream(reply) as up, opened(up.base_url) as transport:
-        async with transport.stream("/x", b'{"stream": true}', soon()) as stream:
-            await anext(aiter(stream.pieces()))
+        with await transport.stream("/x", b'{"stream": true}', soon()) as stream:
+            await stream.read()
         await asyncio.wait_for(up.posts[0].gone.wait(), 5)
 
 
@@ -190,15 +189,11 @@ async def test_pieces_come_as_they_are_sent():
             yield 0.01
         yield END
 
-    async with (
-        Upstream(reply) as up,
-        opened(up.base_url) as transport,
-        transport.stream("/x", b'{"stream": true}', soon()) as stream,
-    ):
-        pieces = stream.pieces()
-        first = await anext(pieces)
-        read.set()
-        rest = b"".join([piece async for piece in pieces])
+    async with Upstream(reply) as up, opened(up.base_url) as transport:
+        with await transport.stream("/x", b'{"stream": true}', soon()) as stream:
+            first = await stream.read()
+            read.set()
+            rest = await stream.rest()
     assert b"assistant" in first
     assert b"[DONE]" not in first + rest
 

@@ -44,7 +44,7 @@ async def test_the_full_head_speaks_when_the_encoder_answers() -> None:
     assert (score.source, score.version) == ("prior", HEAD.version)
     assert score.p == HEAD.predict("Why is it so?", TOPIC).p
     assert [text for text, _ in encoder.asked] == ["Why is it so?"]
-    assert 0 < encoder.asked[0][1] <= 0.02
+    assert 0 < encoder.asked[0][1] <= 0.015  # a quarter is kept for what follows
     assert score.took_ms > 0
 
 

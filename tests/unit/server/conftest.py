@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any
 
 import pytest
@@ -49,6 +50,7 @@ def opened() -> Callable[..., AbstractAsyncContextManager[Door]]:
         *steps: Step,
         gateway: ScriptedGateway | None = None,
         keys: dict[str, str] | None = None,
+        longest_s: float = inf,
         **config: Any,
     ) -> AsyncIterator[Door]:
         gateway = gateway or ScriptedGateway(*steps)
@@ -60,6 +62,7 @@ def opened() -> Callable[..., AbstractAsyncContextManager[Door]]:
             metrics=metrics,
             redact=Redactor([SECRET]),
             clock=SystemClock(),
+            longest_s=longest_s,
         )
         metrics.watch_in_flight(lambda: len(app.drain))
         async with Listener(app, settings) as listener:

@@ -57,3 +57,17 @@ async def test_a_connection_serves_one_request_after_another(opened, chat):
         assert (await read(reader)).status == 200
         writer.write(b"GET /livez HTTP/1.1\r\nhost: t\r\n\r\n")
         assert (await read(reader)).status == 200
+
+
+async def test_what_its_backend_never_ends_is_ended(opened, chat):
+    async with opened(inf, longest_s=0.2) as door:
+        got = await door.ask(body=chat())
+    assert got.status == 504
+    assert door.gateway.visits[0].cancelled
+
+
+async def test_a_stream_too_is_ended_with_an_error(opened, chat):
+    async with opened(piece("one"), inf, longest_s=0.2) as door:
+        got = await door.ask(body=chat(stream=True))
+    assert "longer than its deadline" in got.events[-1]
+    assert door.gateway.visits[0].cancelled

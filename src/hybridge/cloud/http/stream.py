@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Self
 
 from hybridge.cloud.http.connection import MAX_BODY_BYTES, MAX_WAITING_BYTES, Connection
 from hybridge.cloud.http.errors import Unreachable
@@ -13,7 +13,10 @@ from hybridge.cloud.http.unpack import Unpacker, unpacker
 
 
 class Stream:
-    """The body of a response, piece by piece. What reads it raises `Unreachable` or `TooSlow`."""
+    """The body of a response, piece by piece; leaving its block hangs up if more was to come.
+
+    What reads it raises `Unreachable` or `TooSlow`.
+    """
 
     def __init__(
         self,
@@ -52,11 +55,6 @@ class Stream:
             return await self._next()
         return await self._unpacked(self._unpack)
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """Each piece as it comes."""
-        while piece := await self.read():
-            yield piece
-
     async def rest(self) -> bytes:
         """All that is left, at most `MAX_BODY_BYTES`."""
         pieces, size = [], 0
@@ -72,8 +70,10 @@ class Stream:
         body, which many servers send on its own, comes soon."""
         self._ends = True
 
-    def leave(self) -> None:
-        """Nothing is read any more."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._ends:
             self._connection.let_end()
         else:
@@ -96,17 +96,3 @@ class Stream:
                 return b""
             if piece:
                 return piece
-
-
-class Streaming:
-    """`async with` this: it sends, gives the stream, and hangs up if more was to come."""
-
-    def __init__(self, opened: Coroutine[Any, Any, Stream]) -> None:
-        self._opened = opened
-
-    async def __aenter__(self) -> Stream:
-        self._stream = await self._opened
-        return self._stream
-
-    async def __aexit__(self, *_: object) -> None:
-        self._stream.leave()

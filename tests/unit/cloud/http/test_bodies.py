@@ -130,8 +130,8 @@ async def test_a_packed_stream_byte_by_byte(opened, soon, encoding):
 
     async with Upstream(reply) as up, opened(up.base_url) as transport:
         for _ in range(2):
-            async with transport.stream("/x", b"{}", soon()) as stream:
-                assert b"".join([piece async for piece in stream.pieces()]) == TEXT
+            with await transport.stream("/x", b"{}", soon()) as stream:
+                assert await stream.rest() == TEXT
     assert up.connections == 1
 
 
@@ -141,7 +141,7 @@ async def test_a_stream_that_cannot_be_unpacked(opened, soon, encoding):
     head = b"HTTP/1.1 200 OK\r\ncontent-encoding: %b\r\n\r\nnonsense" % encoding
     async with Upstream(lambda _: iter([head, float("inf")])) as up:
         async with opened(up.base_url) as transport:
-            async with transport.stream("/x", b"{}", soon()) as stream:
+            with await transport.stream("/x", b"{}", soon()) as stream:
                 with pytest.raises(Unreachable):
                     await stream.rest()
 

@@ -36,7 +36,7 @@ def asks(soon):
         return (await transport.post("/x", b"{}", soon())).body
 
     async def stream(transport):
-        async with transport.stream("/x", b"{}", soon()) as stream:
+        with await transport.stream("/x", b"{}", soon()) as stream:
             return await stream.rest()
 
     return {"whole": whole, "stream": stream}
@@ -69,36 +69,35 @@ async def test_who_hangs_up_on_an_idle_connection_is_asked_once_more(opened, ask
     assert (len(up.posts), up.connections) == (3, 2)
 
 
-@BOTH
-async def test_but_not_twice_more(opened, asks, how):
-    replies = sends(WHOLE), sends(Cut.CLOSE), sends(Cut.CLOSE)
-    async with Upstream(*replies) as up, opened(up.base_url) as transport:
-        await asks[how](transport)
-        with pytest.raises(Unreachable):
+@pytest.fixture
+def fails_at_last(opened, asks):
+    """Asks until one question fails; the number of questions sent, and of connections."""
+
+    async def play(how, *replies):
+        async with Upstream(sends(WHOLE), *replies) as up, opened(up.base_url) as transport:
             await asks[how](transport)
-    assert (len(up.posts), up.connections) == (3, 2)
+            with pytest.raises(Unreachable):
+                await asks[how](transport)
+        return len(up.posts), up.connections
+
+    return play
 
 
 @BOTH
-async def test_nor_when_the_server_has_had_time_to_read_it(opened, asks, how, monkeypatch):
+async def test_but_not_twice_more(fails_at_last, how):
+    assert await fails_at_last(how, sends(Cut.CLOSE), sends(Cut.CLOSE)) == (3, 2)
+
+
+@BOTH
+async def test_nor_when_the_server_has_had_time_to_read_it(fails_at_last, how, monkeypatch):
     monkeypatch.setattr(connection, "RACE_S", 0.05)
-    replies = sends(WHOLE), sends(0.2, Cut.CLOSE)
-    async with Upstream(*replies) as up, opened(up.base_url) as transport:
-        await asks[how](transport)
-        with pytest.raises(Unreachable):
-            await asks[how](transport)
-    assert (len(up.posts), up.connections) == (2, 1)
+    assert await fails_at_last(how, sends(0.2, Cut.CLOSE)) == (2, 1)
 
 
 @BOTH
 @pytest.mark.parametrize("said", [b"H", b"HTTP/1.1 100 Continue\r\n\r\n", WHOLE[:-1]])
-async def test_nor_once_a_byte_has_come(opened, asks, how, said):
-    replies = sends(WHOLE), sends(said, Cut.CLOSE)
-    async with Upstream(*replies) as up, opened(up.base_url) as transport:
-        await asks[how](transport)
-        with pytest.raises(Unreachable):
-            await asks[how](transport)
-    assert (len(up.posts), up.connections) == (2, 1)
+async def test_nor_once_a_byte_has_come(fails_at_last, how, said):
+    assert await fails_at_last(how, sends(said, Cut.CLOSE)) == (2, 1)
 
 
 @BOTH
@@ -172,7 +171,7 @@ async def test_a_stream_whose_end_comes_soon_keeps_its_connection(opened, soon):
     last = framed(b"data: [DONE]\n\n")
     async with Upstream(sends(HEAD + last, 0.05, END)) as up, opened(up.base_url) as transport:
         for _ in range(3):
-            async with transport.stream("/x", b"{}", soon()) as stream:
+            with await transport.stream("/x", b"{}", soon()) as stream:
                 assert b"[DONE]" in await stream.read()
                 stream.let_end()
             await eventually(lambda: transport._pool._idle)
@@ -182,7 +181,7 @@ async def test_a_stream_whose_end_comes_soon_keeps_its_connection(opened, soon):
 async def test_a_stream_whose_end_does_not_come_is_hung_up_on(opened, soon):
     reply = hangs(cut(says(), after=1, end=0.0))
     async with Upstream(reply) as up, opened(up.base_url) as transport:
-        async with transport.stream("/x", b'{"stream": true}', soon()) as stream:
+        with await transport.stream("/x", b'{"stream": true}', soon()) as stream:
             await stream.read()
             stream.let_end()
         await asyncio.wait_for(up.posts[0].gone.wait(), 5)
@@ -191,7 +190,7 @@ async def test_a_stream_whose_end_does_not_come_is_hung_up_on(opened, soon):
 async def test_leaving_a_stream_that_has_all_come_keeps_its_connection(opened, soon):
     async with Upstream(sends(WHOLE)) as up, opened(up.base_url) as transport:
         for _ in range(3):
-            async with transport.stream("/x", b"{}", soon()):
+            with await transport.stream("/x", b"{}", soon()):
                 await asyncio.sleep(0.05)
     assert up.connections == 1
 

@@ -25,7 +25,7 @@ def asks(soon):
         return reply.status, reply.body
 
     async def stream(transport, body=b"{}", deadline=None):
-        async with transport.stream("/x", body, deadline or soon()) as stream:
+        with await transport.stream("/x", body, deadline or soon()) as stream:
             return stream.status, await stream.rest()
 
     return {"whole": whole, "stream": stream}
@@ -100,7 +100,7 @@ async def test_a_slow_reader_holds_the_stream_back(opened, serving, soon):
         writer.write(b"0\r\n\r\n")
 
     async with serving(flood) as port, opened(f"http://127.0.0.1:{port}") as transport:
-        async with transport.stream("/x", b"{}", soon()) as stream:
+        with await transport.stream("/x", b"{}", soon()) as stream:
             await asyncio.sleep(0.3)
             assert sent < 2 * len(LARGE)
             size = 0
@@ -178,7 +178,7 @@ async def test_a_body_without_a_length_is_not_complete_because_it_is_too_slow(op
     async with Upstream(lambda _: iter(steps)) as up, opened(up.base_url) as transport:
         with pytest.raises(TooSlow):
             await transport.post("/x", b"{}", soon(0.2))
-        async with transport.stream("/x", b"{}", soon(0.2)) as stream:
+        with await transport.stream("/x", b"{}", soon(0.2)) as stream:
             with pytest.raises(TooSlow):
                 await stream.rest()
 
@@ -186,7 +186,7 @@ async def test_a_body_without_a_length_is_not_complete_because_it_is_too_slow(op
 async def test_what_had_come_is_read_before_the_failure(opened, soon):
     steps = [CHUNKED + framed(b"half"), Cut.CLOSE]
     async with Upstream(lambda _: iter(steps)) as up, opened(up.base_url) as transport:
-        async with transport.stream("/x", b"{}", soon()) as stream:
+        with await transport.stream("/x", b"{}", soon()) as stream:
             await asyncio.sleep(0.1)
             assert await stream.read() == b"half"
             with pytest.raises(Unreachable):

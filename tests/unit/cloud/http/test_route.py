@@ -32,7 +32,7 @@ def asks(soon):
     async def both(transport):
         reply = await transport.post("/chat/completions", b'{"model": "m"}', soon())
         asked = b'{"model": "m", "stream": true}'
-        async with transport.stream("/chat/completions", asked, soon()) as stream:
+        with await transport.stream("/chat/completions", asked, soon()) as stream:
             assert b"[DONE]" in await stream.rest()
         return reply.status, stream.status
 
