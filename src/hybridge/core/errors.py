@@ -9,6 +9,7 @@ HybridgeError
 ├── PrivacyNoLocalPath      may not leave the device, and nothing on the device can do it
 ├── NotServed               nobody could answer now; worth trying again after `retry_after_s`
 ├── BudgetExhausted         a named cloud model, and no money left
+├── RateLimited             this API key asks too much; worth trying again after `retry_after_s`
 ├── BackendError            one backend failed one call; `fault` says how
 └── ModelError              weights that cannot be found, fetched, verified or loaded
 
@@ -77,6 +78,15 @@ class BudgetExhausted(HybridgeError):
         super().__init__(message)
         self.retry_after_s = retry_after_s
         """Seconds until the budget's period begins anew."""
+
+
+class RateLimited(HybridgeError):
+    """The API key has used up what it may ask for now (R44)."""
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        """Seconds until there is room again."""
 
 
 class Fault(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from math import inf
 
 from starlette.middleware.cors import CORSMiddleware
@@ -11,19 +11,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hybridge.core.clock import Clock
 from hybridge.core.errors import HybridgeError, RequestError
-from hybridge.server import sse
-from hybridge.server.auth import Keys
-from hybridge.server.chat import Chat
+from hybridge.server.answering import Answering
 from hybridge.server.config import ServerConfig
 from hybridge.server.drain import Drain
 from hybridge.server.errors import INTERNAL, Failure, Redact, failure, method_not_allowed
-from hybridge.server.exchange import Exchange, Gone
+from hybridge.server.exchange import Endpoint, Exchange, Gone, Response
 from hybridge.server.gateway_port import GatewayPort
 from hybridge.server.health import Exposition, Health
 from hybridge.server.models import PATH as MODELS
 from hybridge.server.models import Models
+from hybridge.server.shapes.chat import ChatCompletions
+from hybridge.server.terms import Terms
 
-Endpoint = Callable[[Exchange], Awaitable[None]]
 Routes = Mapping[str, Mapping[str, Endpoint]]
 """By path, then by method."""
 
@@ -35,24 +34,22 @@ _log = logging.getLogger("hybridge.server")
 
 
 class App:
-    """Finds the endpoint of a request, and turns every error into an answer in OpenAI's shape."""
+    """Finds the endpoint of a request, and turns every error into an answer its client can read."""
 
     def __init__(
-        self, routes: Routes, drain: Drain, redact: Redact, origins: tuple[str, ...]
+        self, routes: Routes, drain: Drain, terms: Terms, redact: Redact, origins: tuple[str, ...]
     ) -> None:
         self.drain = drain
         """The requests under way; whoever runs the application drains it at the end."""
         self._routes = routes
+        self._terms = terms
         self._redact = redact
-        self._entry: ASGIApp = self._serve
-        if origins:
-            self._entry = CORSMiddleware(
-                self._serve,
-                allow_origins=origins,
-                allow_methods=("GET", "POST"),
-                allow_headers=("*",),
-                expose_headers=_EXPOSED,
-            )
+        self._entry = self._behind_cors(origins)
+
+    def reconfigure(self, config: ServerConfig, keys: Mapping[str, str]) -> None:
+        """From the next request on these hold. Where to listen is not changed by it."""
+        self._terms.change(config, keys)
+        self._entry = self._behind_cors(config.cors_origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -69,6 +66,17 @@ class App:
         except Exception:
             _log.exception("%s failed", exchange.id)
             await _tell(exchange, INTERNAL)
+
+    def _behind_cors(self, origins: tuple[str, ...]) -> ASGIApp:
+        if not origins:
+            return self._serve
+        return CORSMiddleware(
+            self._serve,
+            allow_origins=origins,
+            allow_methods=("GET", "POST", "DELETE"),
+            allow_headers=("*",),
+            expose_headers=_EXPOSED,
+        )
 
     def _endpoint(self, exchange: Exchange) -> Endpoint:
         path = MODELS + "/" if exchange.path.startswith(MODELS + "/") else exchange.path
@@ -93,13 +101,14 @@ def build_app(
 
     `longest_s`: no request is under way for longer.
     """
-    drain, known = Drain(longest_s), Keys(keys)
-    chat = Chat(gateway, known, drain, config, clock)
-    models = Models(gateway, known, clock.now())
+    terms = Terms(config, keys)
+    drain = Drain(terms, longest_s)
+    answering = Answering(gateway, terms, drain, clock)
+    models = Models(gateway, terms, clock.now())
     health = Health(gateway, drain, metrics)
     routes: Routes = {
-        "/v1/chat/completions": {"POST": chat.complete},
-        "/v1/route": {"POST": chat.explain},
+        "/v1/chat/completions": {"POST": answering.endpoint(ChatCompletions())},
+        "/v1/route": {"POST": answering.explain},
         MODELS: {"GET": models.every},
         MODELS + "/": {"GET": models.one},
         "/livez": {"GET": health.live},
@@ -107,7 +116,7 @@ def build_app(
         "/healthz": {"GET": health.backends},
         "/metrics": {"GET": health.metrics},
     }
-    return App(routes, drain, redact, config.cors_origins)
+    return App(routes, drain, terms, redact, config.cors_origins)
 
 
 def _refusing(methods: tuple[str, ...]) -> Endpoint:
@@ -122,8 +131,9 @@ def _refusing(methods: tuple[str, ...]) -> Endpoint:
 
 
 async def _tell(exchange: Exchange, failed: Failure) -> None:
-    """In a stream the error is its last event, and no `[DONE]` follows (R71)."""
-    if exchange.streaming:
-        await exchange.end(sse.event(failed.body))
-    else:
-        await exchange.respond(failed.response)
+    """In a stream the error is its last event (R71)."""
+    if exchange.streaming and exchange.last_words is not None:
+        await exchange.end(exchange.last_words(failed))
+    elif not exchange.over:
+        body = exchange.failure(failed, exchange.id)
+        await exchange.respond(Response(failed.status, body, failed.headers))

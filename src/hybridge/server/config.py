@@ -33,6 +33,15 @@ class ServerConfig(Section):
     """Environment variable that holds the key of `/admin`."""
     max_body_mb: float = Field(default=16.0, gt=0)
     """A larger request is refused with 413; in MiB."""
+    keepalive_s: float | None = Field(default=15.0, gt=0)
+    """After so much silence in a stream that has begun, a comment line is sent, so that no proxy
+    takes it for dead. None: never."""
+    early_headers_s: float | None = Field(default=None, gt=0)
+    """When a stream's first event takes longer, its head is sent without it (then comment lines
+    every `keepalive_s`), and an error comes as an event under status 200. None: the head waits for
+    the first event."""
+    client_timeout_s: float = Field(default=30.0, gt=0)
+    """How long a caller may pause while it sends a request, or leave an answer unread."""
     grace_s: float = Field(default=30.0, ge=0)
     """How long running answers may take to finish at shutdown."""
     report_in_body: bool = True

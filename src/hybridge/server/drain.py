@@ -9,6 +9,8 @@ from math import inf
 from hybridge.core.errors import BackendError, Fault, NotServed
 from hybridge.server.exchange import Exchange
 from hybridge.server.line import Line
+from hybridge.server.pulse import Pulse
+from hybridge.server.terms import Terms
 
 CODE = "shutting_down"
 LOOK_S = 0.1
@@ -18,9 +20,10 @@ LOOK_S = 0.1
 class Drain:
     """The requests under way, and whether new ones are still taken."""
 
-    def __init__(self, longest_s: float = inf) -> None:
+    def __init__(self, terms: Terms, longest_s: float = inf) -> None:
         """`longest_s`: what is under way for longer is ended. Backends keep the deadline of a
         request themselves; this is for one that does not, and for a caller that does not read."""
+        self._terms = terms
         self._longest_s = longest_s
         self.begun = False
         """Once true, new work is refused."""
@@ -32,16 +35,19 @@ class Drain:
         """How many requests are under way."""
         return len(self._lines)
 
-    def admit(self, exchange: Exchange) -> Line:
-        """To be held around one request. Raises `NotServed` when draining; so does the block when
-        it is cut, and `Gone` on a hang-up."""
+    def admit(self, exchange: Exchange, *, stream: bool = False) -> Line:
+        """To be held around one request; `stream`: whether its answer comes as events.
+
+        Raises `NotServed` when draining; so does the block when it is cut, and `Gone` on a hang-up.
+        """
         if self.begun:
             raise closing()
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         if self._looking is None:
             self._looking = self._loop.call_later(LOOK_S, self._look)
-        return Line(exchange.receive, self._lines, self._loop)
+        pulse = Pulse(exchange, self._terms, stream=stream, since_s=self._loop.time())
+        return Line(exchange.receive, pulse, self._lines, self._loop)
 
     def begin(self) -> None:
         """From now on no new work is taken."""
@@ -64,9 +70,10 @@ class Drain:
         self._looking = None
         if self._loop is None:
             return
-        overdue_s = self._loop.time() - self._longest_s
+        now_s = self._loop.time()
+        overdue_s = now_s - self._longest_s
         for line in self._lines:
-            line.look()
+            line.look(now_s)
             if line.since_s < overdue_s:
                 line.cut(_overdue())
         if self._lines:

@@ -18,6 +18,7 @@ from hybridge.core.errors import (
     ModelError,
     NotServed,
     PrivacyNoLocalPath,
+    RateLimited,
     RequestError,
     Unauthorized,
     UnknownModel,
@@ -38,6 +39,7 @@ _BY_CODE = {
 _BY_CLASS: Mapping[type[HybridgeError], tuple[int, str, str]] = {
     PrivacyNoLocalPath: (422, "invalid_request_error", "privacy_no_local_path"),
     BudgetExhausted: (429, "insufficient_quota", "budget_exhausted"),
+    RateLimited: (429, "rate_limit_error", "rate_limit_exceeded"),
     ModelError: (503, "server_error", "model_unavailable"),
     ConfigError: (500, "server_error", "misconfigured"),
 }
@@ -104,7 +106,8 @@ def failure(error: HybridgeError, redact: Redact) -> Failure:
             headers = _retry_after(error.retry_after_s) + closing
             return Failure(503, redact(str(error)), "server_error", error.code, headers=headers)
     status, kind, code = _BY_CLASS.get(type(error), (500, "server_error", "internal"))
-    headers = _retry_after(error.retry_after_s) if isinstance(error, BudgetExhausted) else ()
+    wait_s = error.retry_after_s if isinstance(error, BudgetExhausted | RateLimited) else None
+    headers = () if wait_s is None else _retry_after(wait_s)
     return Failure(status, redact(str(error)), kind, code, headers=headers)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import MutableMapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
@@ -14,11 +14,16 @@ from starlette.types import Receive, Scope, Send
 from hybridge.core.errors import RequestError
 from hybridge.server import sse
 
+if TYPE_CHECKING:
+    from hybridge.server.errors import Failure
+
 Header = tuple[bytes, bytes]
 Bytes = TypeVar("Bytes", bytes, bytearray)
 
-BODY_SILENCE_S = 30.0
-"""How long a caller may pause while sending a body, before it is given up."""
+SLOWEST_BODY = 10
+"""A body that comes in drops may take so many times a caller's longest pause in all."""
+COMMENT = b": keep-alive\n\n"
+"""A line that every reader of events passes over."""
 _ids = random.Random()  # noqa: S311 - seeded by the system, and ten times as fast as its own
 _PRINTABLE = re.compile(rb"[\x21-\x7e]{1,128}")
 _JSON = (b"content-type", b"application/json")
@@ -51,6 +56,16 @@ class Exchange:
         that need not be unique."""
         self.streaming = False
         """Whether a stream of events has begun, so that no status can be given any more."""
+        self.over = False
+        """Whether the response is complete."""
+        self.sent = 0
+        """How many pieces of a stream were sent."""
+        self.sending = False
+        """Whether a piece waits for the caller to read what was sent before."""
+        self.failure: Callable[[Failure, str], bytes] = _as_it_is
+        """How an error is told in the client's vocabulary, with the request's id."""
+        self.last_words: Callable[[Failure], bytes] | None = None
+        """The same for one that comes in a stream that has begun."""
         self._send = send
         self._body_read = False
 
@@ -59,37 +74,52 @@ class Exchange:
         value = self.headers.get(name)
         return None if value is None else value.decode("latin-1")
 
-    async def body(self, limit: int) -> bytes:
-        """The whole body. Raises `RequestError` beyond `limit` bytes, without reading on."""
+    async def body(self, limit: int, pause_s: float) -> bytes:
+        """The whole body. Raises `RequestError` beyond `limit` bytes, without reading on.
+
+        `pause_s`: how long the caller may pause while sending it.
+        """
         if self.headers.get(b"content-encoding", b"identity") != b"identity":
             raise RequestError("a compressed body is not accepted", code="unsupported_encoding")
         length = self.headers.get(b"content-length", b"0")
         if len(length) > 15 or int(length) > limit:
             raise _too_large(limit)
         self._body_read = True
-        message = await self.receive()
-        if message["type"] == "http.request" and not message.get("more_body"):
-            return _within(bytes(message.get("body", b"")), limit)
-        return await self._rest_of_body(message, limit)
+        return await self._read_body(limit, pause_s)
 
     async def respond(self, response: Response) -> None:
         """Sends a whole response."""
         length = (b"content-length", b"%d" % len(response.body))
         await self._start(response.status, [response.content_type, length, *response.headers])
+        self.over = self.sending = True
         await self._send({"type": "http.response.body", "body": response.body})
+        self.sending = False
 
-    async def begin_stream(self, headers: Sequence[Header]) -> None:
-        """Starts a stream of server-sent events."""
-        self.streaming = True
-        await self._start(200, [*sse.HEADERS, *headers])
+    async def begin_stream(self, headers: Sequence[Header] = ()) -> None:
+        """Starts a stream of server-sent events, unless it has begun already."""
+        if not self.streaming:
+            self.streaming = True
+            await self._start(200, [*sse.HEADERS, *headers])
 
     async def write(self, data: bytes) -> None:
         """Sends a piece of the stream."""
+        self.sent += 1
+        self.sending = True
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        self.sending = False
+
+    async def comment(self) -> None:
+        """Shows that the stream is alive, where nothing else is being sent; may begin it."""
+        if self.over or self.sending:
+            return
+        await self.begin_stream()
+        await self._send({"type": "http.response.body", "body": COMMENT, "more_body": True})
 
     async def end(self, data: bytes = b"") -> None:
         """Sends the stream's last piece."""
+        self.over = self.sending = True
         await self._send({"type": "http.response.body", "body": data})
+        self.sending = False
 
     async def _start(self, status: int, headers: list[Header]) -> None:
         ours = self.id.encode()
@@ -100,20 +130,31 @@ class Exchange:
         headers += ((b"x-hybridge-request-id", ours), (b"x-request-id", echoed))
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
-    async def _rest_of_body(self, message: MutableMapping[str, Any], limit: int) -> bytes:
+    async def _read_body(self, limit: int, pause_s: float) -> bytes:
         body = bytearray()
+        until_s = asyncio.get_running_loop().time() + SLOWEST_BODY * pause_s
         while True:
+            message = await self._next(pause_s, until_s)
             if message["type"] == "http.disconnect":
                 raise Gone
-            body += message.get("body", b"")
-            _within(body, limit)
+            piece = message.get("body", b"")
             if not message.get("more_body"):
-                return bytes(body)
-            try:
-                async with asyncio.timeout(BODY_SILENCE_S):
-                    message = await self.receive()
-            except TimeoutError as late:
-                raise RequestError("the body did not arrive", code="request_timeout") from late
+                return _within(bytes(body + piece) if body else bytes(piece), limit)
+            body += piece
+            _within(body, limit)
+
+    async def _next(self, pause_s: float, until_s: float) -> MutableMapping[str, Any]:
+        by = min(asyncio.get_running_loop().time() + pause_s, until_s)
+        try:
+            async with asyncio.timeout_at(by):
+                return await self.receive()
+        except TimeoutError as late:
+            raise RequestError("the body did not arrive", code="request_timeout") from late
+
+
+def _as_it_is(failed: Failure, _: str) -> bytes:
+    """Errors as OpenAI's vocabulary tells them."""
+    return failed.body
 
 
 def _within(body: Bytes, limit: int) -> Bytes:
@@ -129,3 +170,7 @@ def _too_large(limit: int) -> RequestError:
         "(server.max_body_mb)",
         code="request_too_large",
     )
+
+
+Endpoint = Callable[[Exchange], Awaitable[None]]
+"""Answers one request. Raises `HybridgeError` and `Gone`."""

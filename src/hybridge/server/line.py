@@ -10,6 +10,7 @@ from typing import Self
 from starlette.types import Receive
 
 from hybridge.server.exchange import Gone
+from hybridge.server.pulse import Pulse
 
 
 class Line:
@@ -19,10 +20,13 @@ class Line:
     turns that cancellation into `Gone`, or into the reason given to `cut`.
     """
 
-    def __init__(self, receive: Receive, lines: set[Line], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, receive: Receive, pulse: Pulse, lines: set[Line], loop: asyncio.AbstractEventLoop
+    ) -> None:
         """As long as the block lasts it is one of `lines`."""
         self._loop = loop
         self._receive = receive
+        self._pulse = pulse
         self._lines = lines
         self.since_s = loop.time()
         """When the work began, on the loop's clock."""
@@ -54,7 +58,7 @@ class Line:
         if still_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise self._why from error
 
-    def look(self) -> None:
+    def look(self, now_s: float) -> None:
         """Called now and then; from the second time on the caller is watched.
 
         What is done sooner is not: the watching would cost more than it could save.
@@ -62,6 +66,8 @@ class Line:
         if self._seen and self._watcher is None:
             self._watcher = self._loop.create_task(self._watch())
         self._seen = True
+        if not self._pulse.look(now_s):
+            self.cut(Gone())
 
     def cut(self, why: Exception) -> None:
         """Ends the work; the block then raises `why`."""

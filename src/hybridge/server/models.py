@@ -10,9 +10,9 @@ import msgspec
 from hybridge.core.backend import BackendSpec
 from hybridge.core.errors import UnknownModel
 from hybridge.core.request import AUTO
-from hybridge.server.auth import Keys
 from hybridge.server.exchange import Exchange, Response
 from hybridge.server.gateway_port import GatewayPort
+from hybridge.server.terms import Terms
 
 PATH = "/v1/models"
 
@@ -20,20 +20,20 @@ PATH = "/v1/models"
 class Models:
     """Lists `auto` and every backend."""
 
-    def __init__(self, gateway: GatewayPort, keys: Keys, since: datetime) -> None:
+    def __init__(self, gateway: GatewayPort, terms: Terms, since: datetime) -> None:
         """`since`: when this gateway started, given as every model's `created`."""
         self._gateway = gateway
-        self._keys = keys
+        self._terms = terms
         self._since = int(since.timestamp())
 
     async def every(self, exchange: Exchange) -> None:
-        self._keys.tenant(exchange.headers)
+        self._terms.keys.tenant(exchange.headers)
         body = {"object": "list", "data": self._rows()}
         await exchange.respond(Response(200, msgspec.json.encode(body)))
 
     async def one(self, exchange: Exchange) -> None:
         """`GET /v1/models/{name}`. Raises `UnknownModel`."""
-        self._keys.tenant(exchange.headers)
+        self._terms.keys.tenant(exchange.headers)
         name = exchange.path.removeprefix(f"{PATH}/")
         row = next((row for row in self._rows() if row["id"] == name), None)
         if row is None:

@@ -11,7 +11,7 @@ from hybridge.core.request import Message
 
 
 def session_key(
-    tenant: str, header: str | None, body: Mapping[str, Any], messages: Sequence[Message]
+    tenant: str, header: bytes | None, body: Mapping[str, Any], messages: Sequence[Message]
 ) -> str:
     """A digest that is the same for all turns of one conversation of one tenant.
 
@@ -19,7 +19,7 @@ def session_key(
     everything up to and with the first user turn, which later turns repeat. The last holds for a
     first turn too, so that its follow-up finds it.
     """
-    named = header or _named(body)
+    named = header.decode("latin-1") if header else _named(body)
     parts = ("id", named) if named else ("opening", *_opening(messages))
     digest = blake2b(tenant.encode(), digest_size=16)
     for part in parts:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridge.core.response import Chunk
-from hybridge.server.ending import Ending
+from hybridge.server.shapes.chat.ending import Ending
 from hybridge.testing.gateway import ESTIMATE, USAGE, piece, usage_piece
 
 USAGES = st.sampled_from([{}, {"usage": None}, {"usage": USAGE}])

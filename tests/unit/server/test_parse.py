@@ -11,21 +11,17 @@ from hypothesis import strategies as st
 
 from hybridge.core.errors import HybridgeError, RequestError
 from hybridge.core.request import Feature, Request, Tier
-from hybridge.server.exchange import Exchange
-from hybridge.server.parse import read_request
+from hybridge.server.answering import json_object
+from hybridge.server.shapes.chat.parse import read_request
+from hybridge.server.shapes.shape import Asker
 
 USER = {"role": "user", "content": "Hi"}
 
 
-async def _nothing(*_: Any) -> Any:
-    raise AssertionError("parsing does no I/O")
-
-
 def parsed(body: Any, tenant: str = "team", **headers: str) -> Request:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    given_headers = [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()]
-    scope = {"method": "POST", "path": "/", "headers": given_headers}
-    return read_request(raw, Exchange(scope, _nothing, _nothing), tenant, 0.0)
+    given = {k.replace("_", "-").encode(): v.encode() for k, v in headers.items()}
+    return read_request(json_object(raw), Asker("req-1", tenant, given, 0.0))
 
 
 def refused(body: Any, **headers: str) -> RequestError:

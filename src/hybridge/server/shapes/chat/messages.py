@@ -7,7 +7,7 @@ from typing import Any
 
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Feature, Message
-from hybridge.server.fields import is_object, is_text, wrong
+from hybridge.server.shapes.chat.fields import is_object, is_text, wrong
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _ROLES = frozenset(ROLES)

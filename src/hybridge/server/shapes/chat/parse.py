@@ -1,21 +1,18 @@
-"""From wire JSON to `core.Request`: the chat-completions vocabulary is known here."""
+"""From a chat request's JSON object to `core.Request`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from hybridge.core.errors import RequestError
 from hybridge.core.request import AUTO, Feature, Request
-from hybridge.server.exchange import Exchange
-from hybridge.server.fields import check, wrong
-from hybridge.server.messages import read_messages
 from hybridge.server.session import session_key
+from hybridge.server.shapes.chat.fields import check, wrong
+from hybridge.server.shapes.chat.messages import read_messages
+from hybridge.server.shapes.shape import Asker
 from hybridge.server.wishes import read_wish
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
 _FORMATS: Mapping[str, Feature | None] = {
     "text": None,
     "json_object": Feature.JSON,
@@ -24,18 +21,17 @@ _FORMATS: Mapping[str, Feature | None] = {
 _NO_EFFORT = ("none", "minimal")
 
 
-def read_request(body: bytes, exchange: Exchange, tenant: str, received_s: float) -> Request:
+def read_request(said: dict[str, Any], asker: Asker) -> Request:
     """The request, checked as far as this house reads it; everything else stays in its `body`.
 
     A missing `model` means `auto`. Raises `RequestError` that names the field at fault.
     """
-    said = _object(body)
     messages, needs = read_messages(said.get("messages"))
     check(said)
     _check_together(said)
     model = said.get("model") or AUTO
     return Request(
-        id=exchange.id,
+        id=asker.id,
         model=model,
         messages=messages,
         body=said,
@@ -43,24 +39,13 @@ def read_request(body: bytes, exchange: Exchange, tenant: str, received_s: float
         include_usage=bool((said.get("stream_options") or {}).get("include_usage")),
         max_tokens=said.get("max_completion_tokens") or said.get("max_tokens"),
         features=needs.union(_features(said)),
-        tenant=tenant,
-        session=session_key(tenant, exchange.header(b"x-session-id"), said, messages)
+        tenant=asker.tenant,
+        session=session_key(asker.tenant, asker.headers.get(b"x-session-id"), said, messages)
         if model == AUTO
         else None,
-        wish=read_wish(exchange.headers),
-        received_s=received_s,
+        wish=read_wish(asker.headers),
+        received_s=asker.received_s,
     )
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        return _decode(body)
-    except msgspec.ValidationError as error:
-        raise RequestError("the body must be a JSON object", code="invalid_json") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"the body is not JSON: {error}", code="invalid_json") from error
-    except RecursionError as error:
-        raise RequestError("the body is nested too deeply", code="invalid_json") from error
 
 
 def _check_together(said: Mapping[str, Any]) -> None:

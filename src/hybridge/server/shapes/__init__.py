@@ -1,0 +1,1 @@
+"""Client vocabularies: each a translation, at the edge of the house, of the one spoken inside."""
