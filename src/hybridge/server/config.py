@@ -18,6 +18,12 @@ class ApiKeyConfig(Section):
     """Environment variable that holds the key."""
     daily_usd: Decimal | None = Field(default=None, ge=0)
     """This key's own share of money per day."""
+    rpm: int | None = Field(default=None, ge=1)
+    """Requests in any 60 seconds; more are refused with 429. None: as `limits.rpm`."""
+    tpm: int | None = Field(default=None, ge=1)
+    """Tokens in any 60 seconds, of prompts and answers. None: as `limits.tpm`."""
+    max_parallel: int | None = Field(default=None, ge=1)
+    """Requests under way at once. None: as `limits.max_parallel`."""
 
 
 class ServerConfig(Section):

@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from hybridge.core.errors import (
+    RATE_LIMITED,
+    Again,
     BackendError,
     BudgetExhausted,
     ConfigError,
@@ -39,7 +41,7 @@ _BY_CODE = {
 _BY_CLASS: Mapping[type[HybridgeError], tuple[int, str, str]] = {
     PrivacyNoLocalPath: (422, "invalid_request_error", "privacy_no_local_path"),
     BudgetExhausted: (429, "insufficient_quota", "budget_exhausted"),
-    RateLimited: (429, "rate_limit_error", "rate_limit_exceeded"),
+    RateLimited: (429, "rate_limit_error", RATE_LIMITED),
     ModelError: (503, "server_error", "model_unavailable"),
     ConfigError: (500, "server_error", "misconfigured"),
 }
@@ -47,7 +49,10 @@ _BY_CLASS: Mapping[type[HybridgeError], tuple[int, str, str]] = {
 _BY_FAULT = {
     Fault.CALLER: 400,
     Fault.CONTEXT: 400,
+    Fault.UNABLE: 400,
+    Fault.ABSENT: 502,
     Fault.CREDENTIALS: 502,
+    Fault.LIMITED: 429,
     Fault.BUSY: 503,
     Fault.SERVER: 502,
     Fault.NETWORK: 502,
@@ -58,13 +63,26 @@ _BY_FAULT = {
 """Where the upstream gave no status, or one that is not the caller's business."""
 _KEPT = {
     Fault.CALLER: range(400, 500),
-    Fault.CONTEXT: range(400, 500),
+    Fault.UNABLE: range(400, 500),
+    Fault.ABSENT: (404,),
+    Fault.LIMITED: (429,),
     Fault.BUSY: (429, 503, 529),
     Fault.SERVER: range(500, 600),
     Fault.TIMEOUT: (504,),
 }
 """The upstream's statuses that the caller gets as they are (R9, R71). A 401 is never among them:
 it speaks of the gateway's key, not of the caller's."""
+_OWN_CODES = {
+    Fault.CALLER: None,
+    Fault.CONTEXT: "context_length_exceeded",
+    Fault.UNABLE: "unsupported_parameter",
+    Fault.LIMITED: RATE_LIMITED,
+}
+"""The code where the upstream gives none; any other fault says `upstream_` and its name."""
+_RETRIED = (408, 409, 429)
+"""Statuses after which official SDKs ask again by themselves, as after any from 500."""
+_NO_RETRY: Header = (b"x-should-retry", b"false")
+"""Keeps them from it where asking again would be in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +120,7 @@ def failure(error: HybridgeError, redact: Redact) -> Failure:
         case BackendError():
             return _of_backend(error, redact)
         case NotServed():
-            closing = ((b"connection", b"close"),) if error.code == SHUTTING_DOWN else ()
-            headers = _retry_after(error.retry_after_s) + closing
-            return Failure(503, redact(str(error)), "server_error", error.code, headers=headers)
+            return _of_unserved(error, redact)
     status, kind, code = _BY_CLASS.get(type(error), (500, "server_error", "internal"))
     wait_s = error.retry_after_s if isinstance(error, BudgetExhausted | RateLimited) else None
     headers = () if wait_s is None else _retry_after(wait_s)
@@ -132,23 +148,52 @@ def _of_request(error: RequestError, redact: Redact) -> Failure:
     return Failure(_BY_CODE.get(error.code or "", 400), message, kind, error.code, error.param)
 
 
+def _of_unserved(error: NotServed, redact: Redact) -> Failure:
+    status = 429 if error.code == RATE_LIMITED else 503
+    closing = ((b"connection", b"close"),) if error.code == SHUTTING_DOWN else ()
+    headers = _retry_after(error.retry_after_s) + closing
+    return Failure(status, redact(str(error)), _kind(status), error.code, headers=headers)
+
+
 def _of_backend(error: BackendError, redact: Redact) -> Failure:
-    status, kept = error.status, _KEPT.get(error.fault, ())
-    if status is None or status not in kept or status in (401, 402, 403, 407):
-        status = _BY_FAULT[error.fault]
-    headers = () if error.retry_after_s is None else _retry_after(error.retry_after_s)
-    if not headers and status in (429, 503):
-        headers = _retry_after(1.0)
-    if error.upstream_id:
-        headers += ((b"x-upstream-request-id", _ascii(error.upstream_id)),)
-    told = {} if error.fault is Fault.CREDENTIALS else error.body or {}
+    status, told = _status(error), error.body or {}
+    if error.fault is Fault.CREDENTIALS:
+        told = {"message": _refused_key(error)}  # the provider's words are about our key
     return Failure(
         status=status,
         message=redact(_text(told, "message") or str(error)),
         type=_text(told, "type") or _kind(status),
-        code=_code(told) or _own_code(error.fault),
-        param=_text(told, "param"),
-        headers=headers,
+        code=_shown_code(error.fault, told),
+        param=_text(told, "param") or ("messages" if error.fault is Fault.CONTEXT else None),
+        headers=_headers(error, status),
+    )
+
+
+def _status(error: BackendError) -> int:
+    """The upstream's own where it is the caller's business."""
+    if error.fault is Fault.REFUSED and (error.body or {}).get("code") == RATE_LIMITED:
+        return 429
+    status = error.status
+    kept = status in _KEPT.get(error.fault, ()) and status not in (401, 402, 403, 407)
+    return status if status is not None and kept else _BY_FAULT[error.fault]
+
+
+def _headers(error: BackendError, status: int) -> tuple[Header, ...]:
+    headers: tuple[Header, ...] = ()
+    if error.retry_after_s is not None or status in (429, 503):
+        headers += _retry_after(error.retry_after_s or 1.0)
+    if error.fault.again is Again.NEVER and (status >= 500 or status in _RETRIED):
+        headers += (_NO_RETRY,)
+    if error.upstream_id:
+        headers += ((b"x-upstream-request-id", _ascii(error.upstream_id)),)
+    return headers
+
+
+def _refused_key(error: BackendError) -> str:
+    number = f" ({error.status})" if error.status else ""
+    return (
+        f"{error.backend}: the provider refused the key or the account of this gateway{number}; "
+        "that is for its operator to mend"
     )
 
 
@@ -158,10 +203,9 @@ def _kind(status: int) -> str:
     return "invalid_request_error" if status < 500 else "server_error"
 
 
-def _own_code(fault: Fault) -> str | None:
-    if fault is Fault.CALLER:
-        return None
-    return "context_length_exceeded" if fault is Fault.CONTEXT else f"upstream_{fault.value}"
+def _shown_code(fault: Fault, told: Mapping[str, Any]) -> str | None:
+    own = _OWN_CODES.get(fault, f"upstream_{fault.value}")
+    return own if fault is Fault.CONTEXT else _code(told) or own
 
 
 def _code(told: Mapping[str, Any]) -> str | None:

@@ -15,7 +15,7 @@ import uvicorn
 from hybridge.core.errors import ConfigError
 from hybridge.server.app import App
 from hybridge.server.config import ServerConfig
-from hybridge.server.together import Protocol
+from hybridge.server.protocol import Protocol
 
 T = TypeVar("T")
 

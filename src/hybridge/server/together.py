@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 MOST_BYTES = 64 << 10
 """More is sent at once, so that a client that reads slowly is noticed."""
 
@@ -46,10 +44,3 @@ class Together:
             data = b"".join(self._waiting)
             self._waiting, self._size = [], 0
             self._transport.write(data)
-
-
-class Protocol(HttpToolsProtocol):
-    """uvicorn's own HTTP, on such a transport."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(Together(transport, self.loop))  # type: ignore[arg-type]

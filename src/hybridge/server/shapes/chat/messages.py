@@ -7,7 +7,8 @@ from typing import Any
 
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Feature, Message
-from hybridge.server.shapes.chat.fields import is_object, is_text, wrong
+from hybridge.server.shapes.forms import is_object, is_text, wrong
+from hybridge.server.shapes.images import picture_fault
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _ROLES = frozenset(ROLES)
@@ -95,6 +96,8 @@ def _held(kind: str, part: Mapping[str, Any], here: str) -> Any:
         raise wrong(here, "an object", held)
     elif inner is not None and not is_text(held.get(inner)):
         raise wrong(f"{here}.{inner}", "a string", held.get(inner))
+    elif kind == "image_url" and (fault := picture_fault(held["url"])) is not None:
+        raise RequestError(f"`{here}.url` {fault}", param=f"{here}.url", code="invalid_image")
     return held
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from hybridge.core.errors import RequestError
 from hybridge.core.request import AUTO, Feature, Request
 from hybridge.server.session import session_key
-from hybridge.server.shapes.chat.fields import check, wrong
+from hybridge.server.shapes.chat.fields import FIELDS
 from hybridge.server.shapes.chat.messages import read_messages
+from hybridge.server.shapes.forms import check, wrong
 from hybridge.server.shapes.shape import Asker
 from hybridge.server.wishes import read_wish
 
@@ -27,7 +28,7 @@ def read_request(said: dict[str, Any], asker: Asker) -> Request:
     A missing `model` means `auto`. Raises `RequestError` that names the field at fault.
     """
     messages, needs = read_messages(said.get("messages"))
-    check(said)
+    check(said, FIELDS)
     _check_together(said)
     model = said.get("model") or AUTO
     return Request(
