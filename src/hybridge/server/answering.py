@@ -33,7 +33,6 @@ class Answering:
         """Answers in `shape`, streaming or not. Raises `HybridgeError`, also mid-stream."""
 
         async def answer(exchange: Exchange) -> None:
-            exchange.failure = shape.failure
             asked = shape.read(*await self._read(exchange))
             exchange.last_words = asked.writer.failed
             await self._answer(exchange, asked)

@@ -10,21 +10,19 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hybridge.core.clock import Clock
-from hybridge.core.errors import HybridgeError, RequestError
+from hybridge.core.errors import HybridgeError
 from hybridge.server.answering import Answering
 from hybridge.server.config import ServerConfig
 from hybridge.server.drain import Drain
-from hybridge.server.errors import INTERNAL, Failure, Redact, failure, method_not_allowed
-from hybridge.server.exchange import Endpoint, Exchange, Gone, Response
+from hybridge.server.errors import INTERNAL, Failure, Redact, failure
+from hybridge.server.exchange import Exchange, Gone, Response, respond_with
 from hybridge.server.gateway_port import GatewayPort
 from hybridge.server.health import Exposition, Health
-from hybridge.server.models import PATH as MODELS
 from hybridge.server.models import Models
+from hybridge.server.openapi.document import document
+from hybridge.server.routes import Place, Routes
 from hybridge.server.shapes.chat import ChatCompletions
 from hybridge.server.terms import Terms
-
-Routes = Mapping[str, Mapping[str, Endpoint]]
-"""By path, then by method."""
 
 _EXPOSED = (
     "x-request-id", "retry-after", "x-hybridge-request-id", "x-hybridge-route", "x-hybridge-score",
@@ -41,7 +39,7 @@ class App:
     ) -> None:
         self.drain = drain
         """The requests under way; whoever runs the application drains it at the end."""
-        self._routes = routes
+        self.routes = routes
         self._terms = terms
         self._redact = redact
         self._entry = self._behind_cors(origins)
@@ -58,7 +56,7 @@ class App:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, receive, send)
         try:
-            await self._endpoint(exchange)(exchange)
+            await self.routes.find(exchange)(exchange)
         except Gone:
             _log.debug("%s: the caller hung up", exchange.id)
         except HybridgeError as error:
@@ -77,14 +75,6 @@ class App:
             allow_headers=("*",),
             expose_headers=_EXPOSED,
         )
-
-    def _endpoint(self, exchange: Exchange) -> Endpoint:
-        path = MODELS + "/" if exchange.path.startswith(MODELS + "/") else exchange.path
-        methods = self._routes.get(path)
-        if methods is None:
-            raise RequestError(f"there is nothing at {exchange.path}", code="not_found")
-        method = "GET" if exchange.method == "HEAD" else exchange.method
-        return methods.get(method) or _refusing(tuple(methods))
 
 
 def build_app(
@@ -106,28 +96,25 @@ def build_app(
     answering = Answering(gateway, terms, drain, clock)
     models = Models(gateway, terms, clock.now())
     health = Health(gateway, drain, metrics)
-    routes: Routes = {
-        "/v1/chat/completions": {"POST": answering.endpoint(ChatCompletions())},
-        "/v1/route": {"POST": answering.explain},
-        MODELS: {"GET": models.every},
-        MODELS + "/": {"GET": models.one},
-        "/livez": {"GET": health.live},
-        "/readyz": {"GET": health.ready},
-        "/healthz": {"GET": health.backends},
-        "/metrics": {"GET": health.metrics},
-    }
+    routes = Routes(
+        {
+            "/v1/chat/completions": Place({"POST": answering.endpoint(ChatCompletions())}),
+            "/v1/route": Place({"POST": answering.explain}),
+            "/v1/models": Place({"GET": models.every}),
+            "/v1/models/{name}": Place({"GET": models.one}),
+            "/openapi.json": Place({"GET": _described}),
+            "/livez": Place({"GET": health.live}),
+            "/readyz": Place({"GET": health.ready}),
+            "/healthz": Place({"GET": health.backends}),
+            "/metrics": Place({"GET": health.metrics}),
+        }
+    )
     return App(routes, drain, terms, redact, config.cors_origins)
 
 
-def _refusing(methods: tuple[str, ...]) -> Endpoint:
-    """Answers a method that a path does not take."""
-    allowed = ", ".join(methods)
-    refused = method_not_allowed(allowed).response
-
-    async def refuse(exchange: Exchange) -> None:
-        await exchange.respond(refused)
-
-    return refuse
+async def _described(exchange: Exchange) -> None:
+    """`GET /openapi.json`: what can be asked here, and how."""
+    await exchange.respond(Response(200, document()))
 
 
 async def _tell(exchange: Exchange, failed: Failure) -> None:
@@ -135,5 +122,4 @@ async def _tell(exchange: Exchange, failed: Failure) -> None:
     if exchange.streaming and exchange.last_words is not None:
         await exchange.end(exchange.last_words(failed))
     elif not exchange.over:
-        body = exchange.failure(failed, exchange.id)
-        await exchange.respond(Response(failed.status, body, failed.headers))
+        await respond_with(exchange, failed)

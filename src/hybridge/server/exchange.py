@@ -50,6 +50,8 @@ class Exchange:
         self.path: str = scope["path"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         """By lower-case name."""
+        self.arguments: tuple[str, ...] = ()
+        """What stands in the path where its pattern has a name."""
         self.receive = receive
         self.id = f"req-{_ids.getrandbits(96):024x}"
         """Ours, and unique, though no secret. A caller's own `x-request-id` is only echoed, since
@@ -62,7 +64,7 @@ class Exchange:
         """How many pieces of a stream were sent."""
         self.sending = False
         """Whether a piece waits for the caller to read what was sent before."""
-        self.failure: Callable[[Failure, str], bytes] = _as_it_is
+        self.failure: Callable[[Failure, str], bytes] = as_openai_tells
         """How an error is told in the client's vocabulary, with the request's id."""
         self.last_words: Callable[[Failure], bytes] | None = None
         """The same for one that comes in a stream that has begun."""
@@ -152,8 +154,14 @@ class Exchange:
             raise RequestError("the body did not arrive", code="request_timeout") from late
 
 
-def _as_it_is(failed: Failure, _: str) -> bytes:
-    """Errors as OpenAI's vocabulary tells them."""
+async def respond_with(exchange: Exchange, failed: Failure) -> None:
+    """Sends a whole response that tells of an error."""
+    body = exchange.failure(failed, exchange.id)
+    await exchange.respond(Response(failed.status, body, failed.headers))
+
+
+def as_openai_tells(failed: Failure, _: str, /) -> bytes:
+    """An error in OpenAI's vocabulary."""
     return failed.body
 
 

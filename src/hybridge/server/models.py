@@ -14,8 +14,6 @@ from hybridge.server.exchange import Exchange, Response
 from hybridge.server.gateway_port import GatewayPort
 from hybridge.server.terms import Terms
 
-PATH = "/v1/models"
-
 
 class Models:
     """Lists `auto` and every backend."""
@@ -34,7 +32,7 @@ class Models:
     async def one(self, exchange: Exchange) -> None:
         """`GET /v1/models/{name}`. Raises `UnknownModel`."""
         self._terms.keys.tenant(exchange.headers)
-        name = exchange.path.removeprefix(f"{PATH}/")
+        (name,) = exchange.arguments
         row = next((row for row in self._rows() if row["id"] == name), None)
         if row is None:
             raise UnknownModel("there is no model of that name", param="model")

@@ -36,6 +36,9 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
+    """`3.0` is a whole number in JSON Schema, and to JavaScript."""
+    if isinstance(value, float):
+        return value.is_integer()
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -97,13 +100,18 @@ def one_of(*words: str) -> Form:
     )
 
 
-def check(body: Mapping[str, Any], forms: Mapping[str, Form]) -> None:
-    """Raises `RequestError` for the first known field of a wrong form. `null` means not given."""
+def check(body: dict[str, Any], forms: Mapping[str, Form]) -> None:
+    """Raises `RequestError` for the first known field of a wrong form. `null` means not given.
+
+    A whole number that was written like `3.0` becomes `3`: not every engine takes the other.
+    """
     for name, value in body.items():
         if value is not None and name in forms:
             form = forms[name]
             if not form.fits(value):
                 raise wrong(name, form.said, value)
+            if isinstance(value, float) and form.schema.get("type") == "integer":
+                body[name] = int(value)
 
 
 def properties(forms: Mapping[str, Form]) -> dict[str, Any]:

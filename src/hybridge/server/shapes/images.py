@@ -8,6 +8,11 @@ from urllib.parse import urlsplit
 
 TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 """What every vision model reads (source: OpenAI's and Anthropic's guides)."""
+PATTERN = (
+    r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[!-~]*)?$"
+    r"|^data:image/(png|jpeg|jpg|webp|gif);base64,([A-Za-z0-9+/]{4})+$"
+)
+"""For those who write one; what is taken is a little more."""
 _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,", re.IGNORECASE)
 _ENDS = 64
 """Characters of Base64 that are decoded at each end; all of a large picture would take long."""

@@ -12,7 +12,7 @@ from hybridge.server.shapes.images import picture_fault
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _ROLES = frozenset(ROLES)
-_SILENT = frozenset(("assistant", "tool", "function"))
+SILENT = frozenset(("assistant", "tool", "function"))
 """Roles whose content may be null or missing: a tool call or its empty result says enough."""
 
 _WHERE: Mapping[str, tuple[str, str | None]] = {
@@ -55,10 +55,10 @@ def _message(index: int, said: Any, needs: set[Feature]) -> Message:
     count = 0 if calls is None else _count_calls(calls, f"messages[{index}].tool_calls")
     if isinstance(content, str):
         return Message(role, content, 0, count)
-    if content is None and role in _SILENT:
+    if content is None and role in SILENT:
         return Message(role, "", 0, count)
     where = f"messages[{index}].content"
-    if not isinstance(content, list) or (not content and role not in _SILENT):
+    if not isinstance(content, list) or (not content and role not in SILENT):
         raise wrong(where, "a string or an array of parts", content)
     return _of_parts(role, list(_parts(content, where)), count, needs)
 
@@ -108,9 +108,19 @@ def _count_calls(calls: Any, where: str) -> int:
         here = f"{where}[{index}]"
         if not is_object(call):
             raise wrong(here, "an object", call)
-        function = call.get("function")
-        if call.get("type", "function") == "function" and not is_object(function):
-            raise wrong(f"{here}.function", "an object", function)
-        if is_object(function) and not is_text(function.get("name")):
-            raise wrong(f"{here}.function.name", "a string", function.get("name"))
+        kind, function = call.get("type", "function"), call.get("function")
+        for name in ("type", "id"):
+            if not is_text(call.get(name, "")):
+                raise wrong(f"{here}.{name}", "a string", call[name])
+        if kind == "function" or "function" in call:
+            _check_function(function, f"{here}.function")
     return len(calls)
+
+
+def _check_function(function: Any, where: str) -> None:
+    if not is_object(function):
+        raise wrong(where, "an object", function)
+    if not is_text(function.get("name")):
+        raise wrong(f"{where}.name", "a string", function.get("name"))
+    if not is_text(function.get("arguments", "")):
+        raise wrong(f"{where}.arguments", "a string that holds JSON", function["arguments"])

@@ -14,7 +14,7 @@ from hybridge.server.shapes.forms import check, wrong
 from hybridge.server.shapes.shape import Asker
 from hybridge.server.wishes import read_wish
 
-_FORMATS: Mapping[str, Feature | None] = {
+FORMATS: Mapping[str, Feature | None] = {
     "text": None,
     "json_object": Feature.JSON,
     "json_schema": Feature.JSON_SCHEMA,
@@ -62,8 +62,8 @@ def _check_together(said: Mapping[str, Any]) -> None:
             "`top_logprobs` needs `logprobs: true`", param="top_logprobs", code="invalid_value"
         )
     wanted = said.get("response_format")
-    if wanted is not None and _kind(wanted) not in _FORMATS:
-        raise wrong("response_format.type", f"one of {', '.join(_FORMATS)}", wanted.get("type"))
+    if wanted is not None and _kind(wanted) not in FORMATS:
+        raise wrong("response_format.type", f"one of {', '.join(FORMATS)}", wanted.get("type"))
 
 
 def _features(said: Mapping[str, Any]) -> Iterator[Feature]:
@@ -78,7 +78,7 @@ def _features(said: Mapping[str, Any]) -> Iterator[Feature]:
         yield Feature.AUDIO
     if (said.get("reasoning_effort") or "none") not in _NO_EFFORT:
         yield Feature.REASONING
-    form = _FORMATS[_kind(said.get("response_format"))]
+    form = FORMATS[_kind(said.get("response_format"))]
     if form is not None:
         yield form
 

@@ -1,0 +1,1 @@
+"""The OpenAPI document, made from the same tables that check requests."""
