@@ -1,94 +1,15 @@
-"""A gateway as its users have it: a process of its own, on a port of its own."""
+"""Started gateways for tests."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
-import re
-import signal
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from pyqwest import Client
-
-from hybridge.cli.loopback import loopback
-from hybridge.testing.replies import says
-from hybridge.testing.upstream import Upstream
-
-PROOF = "Prove that there are infinitely many prime numbers, step by step."
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One HTTP answer, read to its end."""
-
-    status: int
-    headers: dict[str, str]
-    raw: bytes
-    events: list[Any] = field(default_factory=list)
-    """Of a stream: its data events, decoded, without `[DONE]`."""
-
-    @property
-    def json(self) -> dict[str, Any]:
-        return json.loads(self.raw)
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """The `hybridge` object, wherever it rides."""
-        return self.events[-1]["hybridge"] if self.events else self.json["hybridge"]
-
-    @property
-    def text(self) -> str:
-        if not self.events:
-            return self.json["choices"][0]["message"]["content"]
-        parts = (c["delta"].get("content") for e in self.events for c in e.get("choices", ()))
-        return "".join(part or "" for part in parts)
-
-
-class Running:
-    """A started gateway."""
-
-    def __init__(self, url: str, process: asyncio.subprocess.Process, http: Client) -> None:
-        self.url = url
-        self.process = process
-        self.http = http
-
-    async def get(self, path: str) -> Answer:
-        response = await self.http.get(self.url + path)
-        return Answer(response.status, dict(response.headers), response.content)
-
-    async def chat(
-        self,
-        prompt: str,
-        *,
-        stream: bool = False,
-        path: str = "/v1/chat/completions",
-        headers: dict[str, str] | None = None,
-        **more: Any,
-    ) -> Answer:
-        body = {"model": "auto", "messages": [{"role": "user", "content": prompt}]}
-        body |= ({"stream": True} if stream else {}) | more
-        response = await self.http.post(
-            self.url + path,
-            {"content-type": "application/json", **(headers or {})},
-            json.dumps(body).encode(),
-        )
-        raw = response.content
-        events = events_of(raw) if stream and response.status == 200 else []
-        return Answer(response.status, dict(response.headers), raw, events)
-
-
-def events_of(raw: bytes) -> list[Any]:
-    data = [line[6:] for line in raw.decode().splitlines() if line.startswith("data: ")]
-    return [json.loads(line) for line in data if line != "[DONE]"]
-
+from tests.integration.running import Pair, Running, between, running
 
 Start = Callable[..., AbstractAsyncContextManager[Running]]
 
@@ -96,92 +17,14 @@ Start = Callable[..., AbstractAsyncContextManager[Running]]
 @pytest.fixture
 def start(tmp_path: Path) -> Start:
     """Starts `hybridge serve` with a configuration, and stops it."""
-
-    @asynccontextmanager
-    async def started(
-        config: dict[str, Any] | None, *, env: dict[str, str] | None = None
-    ) -> AsyncIterator[Running]:
-        arguments = ["serve"]
-        if config is not None:
-            server = {"port": 0, **config.get("server", {})}
-            file = tmp_path / "hybridge.yaml"
-            file.write_text(yaml.safe_dump({"records": {"url": None}, **config, "server": server}))
-            arguments += ["--config", str(file)]
-        else:
-            arguments += ["--port", "0"]
-        log = tmp_path / "gateway.log"
-        with log.open("wb") as err:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "hybridge",
-                *arguments,
-                cwd=tmp_path,
-                stderr=err,
-                env={**os.environ, **(env or {})},
-            )
-        try:
-            url = await _listening(process, log)
-            yield Running(url, process, Client(loopback()))
-        finally:
-            if process.returncode is None:
-                process.send_signal(signal.SIGTERM)
-                await asyncio.wait_for(process.wait(), 40)
-        assert "Traceback" not in log.read_text(), log.read_text()
-
-    return started
-
-
-async def _listening(process: asyncio.subprocess.Process, log: Path) -> str:
-    for _ in range(600):
-        if found := re.search(r"listening on (http://\S+)", log.read_text()):
-            return found[1]
-        if process.returncode is not None:
-            break
-        await asyncio.sleep(0.1)
-    raise AssertionError(f"the gateway did not start: {log.read_text()}")
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A gateway between a fake edge and a fake cloud."""
-
-    gateway: Running
-    edge: Upstream
-    cloud: Upstream
+    return partial(running, tmp_path)
 
 
 @pytest.fixture
-def pair(start: Start) -> Callable[..., AbstractAsyncContextManager[Pair]]:
-    """A gateway with two fake upstreams, both of which answer well until told otherwise."""
+def pair(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Pair]]:
+    """A gateway with two fake upstreams; takes sections of the configuration by name."""
 
-    @asynccontextmanager
-    async def between(**config: Any) -> AsyncIterator[Pair]:
-        sure = says("Hello from the edge.", logprob=-0.02)
-        async with Upstream(sure) as edge, Upstream(says("Hello from the cloud.")) as cloud:
-            backends = {
-                "edge": {
-                    "backends": [
-                        {
-                            "name": "e",
-                            "engine": "openai",
-                            "base_url": edge.base_url,
-                            "model": "small",
-                        }
-                    ]
-                },
-                "cloud": {
-                    "backends": [
-                        {
-                            "name": "c",
-                            "base_url": cloud.base_url,
-                            "model": "large",
-                            "price": {"input_usd": 2.5, "output_usd": 10},
-                        }
-                    ]
-                },
-            }
-            async with start(backends | config) as gateway:
-                yield Pair(gateway, edge, cloud)
+    def opened(**config: Any) -> AbstractAsyncContextManager[Pair]:
+        return between(tmp_path, config)
 
-    return between
+    return opened

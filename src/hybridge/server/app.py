@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from math import inf
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hybridge.core.clock import Clock
 from hybridge.core.errors import HybridgeError
-from hybridge.server.answering import Answering
 from hybridge.server.config import ServerConfig
 from hybridge.server.drain import Drain
 from hybridge.server.errors import INTERNAL, Failure, Redact, failure
-from hybridge.server.exchange import Exchange, Gone, Response, respond_with
-from hybridge.server.gateway_port import GatewayPort
-from hybridge.server.health import Exposition, Health
-from hybridge.server.models import Models
-from hybridge.server.openapi.document import document
-from hybridge.server.routes import Place, Routes
-from hybridge.server.shapes.chat import ChatCompletions
+from hybridge.server.exchange import Exchange, Gone, respond_with
+from hybridge.server.routes import Routes
 from hybridge.server.terms import Terms
 
 _EXPOSED = (
-    "x-request-id", "retry-after", "x-hybridge-request-id", "x-hybridge-route", "x-hybridge-score",
-    "x-hybridge-model", "x-hybridge-confidence", "x-hybridge-overhead-ms", "x-hybridge-degraded",
+    "x-request-id", "request-id", "retry-after", "x-hybridge-request-id", "x-hybridge-route",
+    "x-hybridge-score", "x-hybridge-model", "x-hybridge-confidence", "x-hybridge-overhead-ms",
+    "x-hybridge-degraded",
 )  # fmt: skip
 _log = logging.getLogger("hybridge.server")
 
@@ -75,46 +68,6 @@ class App:
             allow_headers=("*",),
             expose_headers=_EXPOSED,
         )
-
-
-def build_app(
-    gateway: GatewayPort,
-    config: ServerConfig,
-    *,
-    keys: Mapping[str, str],
-    metrics: Exposition,
-    redact: Redact,
-    clock: Clock,
-    longest_s: float = inf,
-) -> App:
-    """The application on top of a gateway. `keys` maps tenants to their API keys; none: open.
-
-    `longest_s`: no request is under way for longer.
-    """
-    terms = Terms(config, keys)
-    drain = Drain(terms, longest_s)
-    answering = Answering(gateway, terms, drain, clock)
-    models = Models(gateway, terms, clock.now())
-    health = Health(gateway, drain, metrics)
-    routes = Routes(
-        {
-            "/v1/chat/completions": Place({"POST": answering.endpoint(ChatCompletions())}),
-            "/v1/route": Place({"POST": answering.explain}),
-            "/v1/models": Place({"GET": models.every}),
-            "/v1/models/{name}": Place({"GET": models.one}),
-            "/openapi.json": Place({"GET": _described}),
-            "/livez": Place({"GET": health.live}),
-            "/readyz": Place({"GET": health.ready}),
-            "/healthz": Place({"GET": health.backends}),
-            "/metrics": Place({"GET": health.metrics}),
-        }
-    )
-    return App(routes, drain, terms, redact, config.cors_origins)
-
-
-async def _described(exchange: Exchange) -> None:
-    """`GET /openapi.json`: what can be asked here, and how."""
-    await exchange.respond(Response(200, document()))
 
 
 async def _tell(exchange: Exchange, failed: Failure) -> None:

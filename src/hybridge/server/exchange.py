@@ -48,6 +48,8 @@ class Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
+        self.query: str = scope.get("query_string", b"").decode("latin-1")
+        """What stands after the `?`, as it came."""
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         """By lower-case name."""
         self.arguments: tuple[str, ...] = ()
@@ -129,7 +131,11 @@ class Exchange:
         echoed = theirs if _PRINTABLE.fullmatch(theirs) else ours
         if b"expect" in self.headers and not self._body_read:
             headers.append((b"connection", b"close"))  # nobody knows whether the body will come
-        headers += ((b"x-hybridge-request-id", ours), (b"x-request-id", echoed))
+        headers += (
+            (b"x-hybridge-request-id", ours),
+            (b"x-request-id", echoed),
+            (b"request-id", ours),  # Anthropic's name for it
+        )
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def _read_body(self, limit: int, pause_s: float) -> bytes:

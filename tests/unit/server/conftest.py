@@ -13,9 +13,10 @@ import pytest
 
 from hybridge.core.clock import SystemClock
 from hybridge.core.redaction import Redactor
-from hybridge.server.app import App, build_app
+from hybridge.server.app import App
 from hybridge.server.config import ServerConfig
 from hybridge.server.serve import Listener
+from hybridge.server.surface import build_app
 from hybridge.telemetry.metrics import Metrics
 from hybridge.testing.gateway import ScriptedGateway, Step
 from hybridge.testing.http import ask, sent

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybridge.core.errors import HybridgeError, RequestError
 from hybridge.core.request import Feature, Request, Tier
-from hybridge.server.answering import json_object
+from hybridge.server.intake import json_object
 from hybridge.server.shapes.chat.parse import read_request
 from hybridge.server.shapes.shape import Asker
 
