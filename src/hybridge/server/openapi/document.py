@@ -11,6 +11,9 @@ import msgspec
 from hybridge._version import __version__
 from hybridge.server.openapi.shared import ERROR, MODEL, MODELS, STATUS, USAGE, ref, report
 from hybridge.server.shapes.chat import schema as chat
+from hybridge.server.shapes.completions import schema as completions
+from hybridge.server.shapes.messages import schema as messages
+from hybridge.server.shapes.responses import schema as responses
 
 _JSON = "application/json"
 _REFUSALS = {
@@ -64,44 +67,108 @@ def _schemas() -> dict[str, Any]:
         "ChatRequest": chat.REQUEST,
         "ChatCompletion": chat.ANSWER,
         "ChatCompletionChunk": chat.CHUNK,
+        "CompletionRequest": completions.REQUEST,
+        "Completion": completions.ANSWER,
+        "MessageRequest": messages.REQUEST,
+        "Message": messages.ANSWER,
+        "MessageError": messages.ERROR,
+        "CountRequest": messages.COUNT_REQUEST,
+        "Count": messages.COUNT,
+        "ResponseRequest": responses.REQUEST,
+        "Response": responses.ANSWER,
+        "ResponseItems": responses.ITEMS,
+        "ResponseDeleted": responses.DELETED,
     }
 
 
 def _paths() -> dict[str, Any]:
+    return {**_answering(), **_kept_responses(), **_models(), **_for_machines()}
+
+
+def _answering() -> dict[str, Any]:
     return {
         "/v1/chat/completions": {
             "post": _asking("Answers a conversation", "ChatRequest", "ChatCompletion"),
         },
-        "/v1/route": {
-            "post": _asking("Tells how a chat request would be served", "ChatRequest", "Report"),
+        "/v1/completions": {
+            "post": _asking("Answers a prompt", "CompletionRequest", "Completion"),
         },
+        "/v1/messages": {
+            "post": _asking(
+                "Answers a conversation, in Anthropic's words",
+                "MessageRequest",
+                "Message",
+                error="MessageError",
+            ),
+        },
+        "/v1/messages/count_tokens": {
+            "post": _asking(
+                "Estimates a prompt's tokens",
+                "CountRequest",
+                "Count",
+                streams=False,
+                error="MessageError",
+            ),
+        },
+        "/v1/responses": {
+            "post": _asking(
+                "Answers, and remembers for the next turn", "ResponseRequest", "Response"
+            ),
+        },
+        "/v1/route": {
+            "post": _asking(
+                "Tells how a chat request would be served", "ChatRequest", "Report", streams=False
+            ),
+        },
+    }
+
+
+def _kept_responses() -> dict[str, Any]:
+    return {
+        "/v1/responses/{id}": {
+            "parameters": [_in_path("id")],
+            "get": _telling("Tells an earlier response again", "Response", 400, 401, 404),
+            "delete": _telling("Forgets it", "ResponseDeleted", 401, 404),
+        },
+        "/v1/responses/{id}/input_items": {
+            "parameters": [_in_path("id")],
+            "get": _telling("What it was given to", "ResponseItems", 400, 401, 404),
+        },
+    }
+
+
+def _models() -> dict[str, Any]:
+    return {
         "/v1/models": {"get": _telling("Lists what can be named as `model`", "Models", 401)},
         "/v1/models/{name}": {
             "parameters": [_in_path("name")],
             "get": _telling("Tells about one of them", "Model", 401, 404),
         },
-        "/livez": {"get": _telling("Whether the process lives", "Status")},
-        "/readyz": {"get": _status("Whether requests can be served")},
-        "/healthz": {"get": _status("The same, with every backend's state")},
-        "/metrics": {
-            "get": {
-                "summary": "Metrics for Prometheus",
-                "responses": {"200": {"description": "Metrics", "content": {"text/plain": {}}}},
-            }
-        },
     }
 
 
-def _asking(summary: str, request: str, answer: str) -> dict[str, Any]:
+def _for_machines() -> dict[str, Any]:
+    metrics = {"200": {"description": "Metrics", "content": {"text/plain": {}}}}
+    return {
+        "/livez": {"get": _telling("Whether the process lives", "Status")},
+        "/readyz": {"get": _status("Whether requests can be served")},
+        "/healthz": {"get": _status("The same, with every backend's state")},
+        "/metrics": {"get": {"summary": "Metrics for Prometheus", "responses": metrics}},
+    }
+
+
+def _asking(
+    summary: str, request: str, answer: str, *, streams: bool = True, error: str = "Error"
+) -> dict[str, Any]:
     """A path that takes a request and gives an answer, whole or as a stream of events."""
     content: dict[str, Any] = {_JSON: {"schema": ref(answer)}}
-    if answer != "Report":
+    if streams:
         content["text/event-stream"] = {}
     return {
         "summary": summary,
         "requestBody": {"required": True, "content": {_JSON: {"schema": ref(request)}}},
         "responses": {"200": {"description": "The answer", "content": content}}
-        | _refusals(*map(int, _REFUSALS)),
+        | _refusals(*map(int, _REFUSALS), error=error),
     }
 
 
@@ -119,8 +186,8 @@ def _status(summary: str) -> dict[str, Any]:
     return {"summary": summary, "responses": {"200": told, "503": told}}
 
 
-def _refusals(*statuses: int) -> dict[str, Any]:
-    content = {_JSON: {"schema": ref("Error")}}
+def _refusals(*statuses: int, error: str = "Error") -> dict[str, Any]:
+    content = {_JSON: {"schema": ref(error)}}
     return {
         str(status): {"description": _REFUSALS[str(status)], "content": content}
         for status in statuses
