@@ -20,11 +20,15 @@ class ChunkReader:
     Raises `wire.Malformed`, `wire.ErrorInBand` or `EventTooLarge`, after the chunks before it.
     """
 
-    def __init__(self, request_id: str, *, hide_logprobs: bool = False) -> None:
-        """`hide_logprobs`: whether they stay out of the wire, being here for the judge alone."""
+    def __init__(self, request_id: str, *, hide_logprobs: bool = False, choices: int = 1) -> None:
+        """`hide_logprobs`: whether they stay out of the wire, being here for the judge alone.
+        `choices`: how many were asked for."""
         self._events = SseReader()
         self._calls = ToolCalls(request_id)
         self._hide_logprobs = hide_logprobs
+        self._unfinished = set(range(1, choices))
+        """Choices beyond the first that have no finish reason yet."""
+        self._first_finished = False
         self.finished = False
         """Whether a finish reason has come, so that nothing is missing from the answer."""
         self.done = False
@@ -59,6 +63,18 @@ class ChunkReader:
 
     def _chunk(self, data: bytes) -> Chunk:
         chunk = self._calls.mend(wire.chunk(data, more=True))
-        if chunk.finish_reason is not None:
-            self.finished = True
+        if self._unfinished or chunk.finish_reason is not None:
+            self._note_end(chunk)
         return wire.hide_logprobs(chunk) if self._hide_logprobs else chunk
+
+    def _note_end(self, chunk: Chunk) -> None:
+        self._first_finished |= chunk.finish_reason is not None
+        if self._unfinished:
+            self._unfinished -= _finished(chunk)
+        self.finished = self._first_finished and not self._unfinished
+
+
+def _finished(chunk: Chunk) -> set[int]:
+    """The choices that a chunk ends. Raises `Malformed`."""
+    choices = wire.parse(chunk.wire).get("choices") or ()
+    return {choice.get("index", 0) for choice in choices if choice.get("finish_reason")}

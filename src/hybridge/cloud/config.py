@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from hybridge.cloud.pictures.config import PicturesConfig
 from hybridge.core.config import Section
 
 
@@ -53,9 +54,24 @@ class CloudBackendConfig(Section):
     context_tokens: int | None = Field(default=None, ge=1)
     """Prompt and answer together. None: unknown, and never a reason to pass it over."""
     features: list[str] | None = None
-    """What it can do beyond chat. None: everything; the upstream refuses what it cannot."""
+    """What it can do beyond chat. None: all that its API can; the upstream refuses what its model
+    cannot."""
+    max_tokens: int = Field(default=8192, ge=1)
+    """Provider `anthropic`, whose API wants a limit: longest answer where the request names none,
+    its thinking aside."""
+    limit_field: Literal["as_sent", "max_tokens", "max_completion_tokens"] | None = None
+    """The one name that it knows for the limit of tokens; sent under both names,
+    `max_completion_tokens` counts. None: the provider's usual one. A name that it refuses is
+    replaced by the other, and that is remembered."""
+    tool_ids: Literal["as_sent", "alphanumeric9"] | None = None
+    """How ids of tool calls are spelled for it; `alphanumeric9` for servers that take nothing else,
+    as Mistral's. None: the provider's usual way, learnt where a conversation is refused for it."""
+    image_urls: Literal["pass", "inline"] | None = None
+    """What becomes of a picture at an address: `pass` leaves it to the upstream to fetch it,
+    `inline` fetches it here and sends the picture itself. None: the provider's usual way."""
     proxy: str | None = None
-    """An HTTP proxy for this backend. None: the system's, never for loopback."""
+    """An HTTP proxy for this backend, or `direct` for none. None: the system's, never for
+    loopback."""
     timeouts: TimeoutsConfig = TimeoutsConfig()
     """How long it may take."""
 
@@ -65,3 +81,6 @@ class CloudConfig(Section):
 
     backends: tuple[CloudBackendConfig, ...] = ()
     """Models elsewhere. Without one, everything is answered by the edge."""
+    pictures: PicturesConfig = PicturesConfig()
+    """How pictures at an address are fetched, for the backends of both tiers that want them
+    `inline`."""

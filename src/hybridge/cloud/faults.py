@@ -1,27 +1,77 @@
-"""Classifies what an upstream answered, once, by status and structure (never by prose)."""
+"""Classifies what an upstream answered, once: by status and structure, by wording as a last resort.
+
+What follows from a fault is not decided here but in `core.errors.FAULTS`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from math import isfinite
 from typing import Any
+from urllib.parse import urlsplit
 
-import msgspec
-
+from hybridge.cloud import wording
+from hybridge.cloud.error_body import clean, error_body
+from hybridge.cloud.retry_after import retry_after
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.redaction import Redactor
-from hybridge.core.wire import error_object
+
+Inner = Mapping[str, Any]
 
 _OVERFLOW = frozenset(
-    {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
+    {
+        "context_length_exceeded",  # OpenAI
+        "exceed_context_size_error",  # llama-server
+        "string_above_max_length",  # OpenAI
+        "model_max_prompt_tokens_exceeded",  # GitHub
+        "1261",  # Zhipu
+    }
 )
-"""Codes and types by which OpenAI and llama-server say that a prompt is too long."""
+"""Codes and types by which servers say that a prompt is too long."""
 _OVERFLOW_PARAM = "input_tokens"
 """The parameter that vLLM blames for it."""
-_CALLERS = frozenset({400, 404, 405, 409, 413, 415, 422})
-_CREDENTIALS = frozenset({401, 402, 403})
+_NO_ACCOUNT = frozenset(
+    {
+        "insufficient_quota",  # OpenAI
+        "billing_hard_limit_reached",
+        "billing_error",  # Anthropic
+        "enforced_spend_limit_reached",
+        "Arrearage",  # DashScope
+        "1113",  # Zhipu
+    }
+)
+"""Codes and types by which servers say, under any status, that the operator has to pay."""
+_UNABLE = frozenset({"unsupported_parameter", "unsupported_value"})
+"""OpenAI's codes for what one model cannot do, though another may."""
+_WORDED = (400, 413, 422)
+"""Statuses under which wording may tell more than structure does."""
+_BY_STATUS = {
+    404: Fault.ABSENT,
+    405: Fault.ABSENT,
+    410: Fault.ABSENT,
+    401: Fault.CREDENTIALS,
+    402: Fault.CREDENTIALS,
+    403: Fault.CREDENTIALS,
+    408: Fault.TIMEOUT,
+    504: Fault.TIMEOUT,
+    429: Fault.LIMITED,
+    529: Fault.BUSY,
+}
+_STATUS_OF_WORD = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "internal_server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""What an error object inside a stream means, where it gives no number."""
 _REQUEST_IDS = ("x-request-id", "request-id", "cf-ray")
 
 
@@ -29,13 +79,13 @@ def of_response(
     backend: str, status: int, headers: Mapping[str, str], body: bytes, redact: Redactor
 ) -> BackendError:
     """The error that a response with a failing status is."""
-    inner = _error_body(body, redact)
+    inner = _numbered(error_body(body, redact))
     retry_after_s = retry_after(headers)
-    said = inner.get("message") if inner else None
+    fault = _fault(status, inner, retry_after_s)
     return BackendError(
-        f"{backend} answered {status}" + (f": {said}" if said else ""),
+        _message(backend, status, inner, headers),
         backend=backend,
-        fault=_fault(status, inner, retry_after_s),
+        fault=fault,
         status=status,
         body=inner,
         retry_after_s=retry_after_s,
@@ -43,96 +93,102 @@ def of_response(
     )
 
 
-def in_band(backend: str, inner: Mapping[str, Any], redact: Redactor) -> BackendError:
+def in_band(backend: str, inner: Inner, redact: Redactor) -> BackendError:
     """The error that an error object in the place of an answer is."""
-    clean = _clean(inner, redact)
-    code = inner.get("code")
-    status = code if isinstance(code, int) and 400 <= code < 600 else None
-    fault = _fault(status, clean, None) if status else Fault.PROTOCOL
-    if is_overflow(clean):
-        fault = Fault.CONTEXT
+    cleaned = _numbered(clean(inner, redact)) or {}
+    status = _status_in(cleaned)
+    fault = _fault(status, cleaned, None) if status else _by_name(cleaned) or Fault.PROTOCOL
     return BackendError(
-        f"{backend}: {clean.get('message') or 'an error in place of an answer'}",
+        f"{backend}: {_said(cleaned) or 'an error in place of an answer'}",
         backend=backend,
         fault=fault,
         status=status,
-        body=clean,
+        body=cleaned,
     )
 
 
-def is_overflow(inner: Mapping[str, Any] | None) -> bool:
-    """Whether an error object says that the prompt does not fit the context."""
+def is_overflow(inner: Inner | None) -> bool:
+    """Whether an error object says, by its structure, that the prompt does not fit the context."""
     if not inner:
         return False
-    named = [word for word in (inner.get("code"), inner.get("type")) if isinstance(word, str)]
-    by_name = not _OVERFLOW.isdisjoint(named)
-    return by_name or inner.get("param") == _OVERFLOW_PARAM or "n_ctx" in inner
+    named = not _OVERFLOW.isdisjoint(_names(inner))
+    return named or inner.get("param") == _OVERFLOW_PARAM or "n_ctx" in inner
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date, RFC 9110)."""
-    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    seconds = _number(value)
-    return _until(value) if seconds is None else seconds
-
-
-def _number(value: str | None) -> float | None:
-    """At least 0; None for what is no finite number."""
-    try:
-        number = float(value or "")
-    except ValueError:
-        return None
-    return max(0.0, number) if isfinite(number) else None
-
-
-def _until(date: str) -> float | None:
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
-
-
-def _fault(status: int, inner: Mapping[str, Any] | None, retry_after_s: float | None) -> Fault:
-    if status in _CALLERS:
-        return Fault.CONTEXT if is_overflow(inner) else Fault.CALLER
-    if status in _CREDENTIALS:
-        return Fault.CREDENTIALS
-    if status == 429 or (status == 503 and retry_after_s is not None):
-        return Fault.BUSY
-    if status in (408, 504):
-        return Fault.TIMEOUT
+def _fault(status: int, inner: Inner | None, retry_after_s: float | None) -> Fault:
+    if inner and 400 <= status < 500 and (named := _by_name(inner)) is not None:
+        return named
+    if status in _WORDED:
+        return _by_wording(_said(inner or {}))
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
     if status >= 500:
-        return Fault.SERVER
+        waits = status == 503 and retry_after_s is not None
+        return Fault.BUSY if waits else Fault.SERVER
     return Fault.CALLER if 400 <= status < 500 else Fault.PROTOCOL
 
 
-def _error_body(body: bytes, redact: Redactor) -> Mapping[str, Any] | None:
+def _by_name(inner: Inner) -> Fault | None:
+    """By codes, types and parameters, whatever the status."""
+    if is_overflow(inner):
+        return Fault.CONTEXT
+    names = _names(inner)
+    if not _NO_ACCOUNT.isdisjoint(names):
+        return Fault.CREDENTIALS
+    return Fault.UNABLE if not _UNABLE.isdisjoint(names) else None
+
+
+def _by_wording(message: str) -> Fault:
+    if wording.met(wording.NOT_OVERFLOWS, message):
+        return Fault.CALLER
+    if wording.met(wording.OVERFLOWS, message):
+        return Fault.CONTEXT
+    return Fault.UNABLE if wording.met(wording.UNABLE, message) else Fault.CALLER
+
+
+def _names(inner: Inner) -> frozenset[str]:
+    details = inner.get("details")
+    more = details.get("error_code") if isinstance(details, dict) else None
+    words = (inner.get("code"), inner.get("type"), more)
+    return frozenset(word for word in words if isinstance(word, str))
+
+
+def _status_in(inner: Inner) -> int | None:
+    code = inner.get("code")
+    if isinstance(code, str) and code.isdecimal():
+        code = int(code)
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    words = (inner.get("type"), inner.get("code"))
+    known = (_STATUS_OF_WORD.get(word) for word in words if isinstance(word, str))
+    return next((status for status in known if status is not None), None)
+
+
+def _said(inner: Inner) -> str:
+    message = inner.get("message")
+    return message if isinstance(message, str) else ""
+
+
+def _numbered(inner: dict[str, Any] | None) -> dict[str, Any] | None:
+    """With the numbers in its message that llama-server gives beside it."""
+    if not inner or "n_ctx" not in inner:
+        return inner
+    tokens = inner.get("n_prompt_tokens", "more")
+    said = _said(inner) or "the prompt is too long"
+    return inner | {"message": f"{said} ({tokens} tokens, the context is {inner['n_ctx']})"}
+
+
+def _message(backend: str, status: int, inner: Inner | None, headers: Mapping[str, str]) -> str:
+    if 300 <= status < 400:
+        where = _host(headers.get("location", ""))
+        to = f" to {where}" if where else ""
+        return f"{backend} answered {status}: it redirects{to}, and a key follows no redirect"
+    said = _said(inner or {})
+    return f"{backend} answered {status}" + (f": {said}" if said else "")
+
+
+def _host(url: str) -> str | None:
     try:
-        said = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None  # an HTML page, say: nothing of it is shown to anybody
-    if isinstance(said, list) and said:
-        said = said[0]
-    if not isinstance(said, dict):
+        return urlsplit(url).hostname
+    except ValueError:
         return None
-    inner = said.get("error", said if "message" in said else None)
-    return None if inner is None else _clean(error_object(inner), redact)
-
-
-def _clean(inner: Mapping[str, Any], redact: Redactor) -> dict[str, Any]:
-    """The object without secrets, however deep: some providers pass on another's error inside."""
-    return {key: _redacted(value, redact) for key, value in inner.items()}
-
-
-def _redacted(value: Any, redact: Redactor) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return _clean(value, redact)
-    return [_redacted(item, redact) for item in value] if isinstance(value, list) else value

@@ -6,31 +6,45 @@ from typing import Any
 
 import msgspec
 
-from hybridge.cloud.extras import NONE, Extra, Extras
-from hybridge.cloud.providers import LimitField
+from hybridge.cloud.limits import LimitField, renamed
+from hybridge.cloud.tolerance import PLAIN, Change, Manner
+from hybridge.cloud.tool_ids import Spelling, respelled
 from hybridge.core.backend import Call
 
 _encode = msgspec.json.Encoder().encode
 
 
-def outgoing(call: Call, model: str, limit_field: LimitField, extras: Extras = NONE) -> bytes:
-    """The request's body with the upstream's model name, and with `extras`.
+def outgoing(
+    call: Call,
+    model: str,
+    limit_field: LimitField,
+    spelling: Spelling | None = None,
+    manner: Manner = PLAIN,
+) -> bytes:
+    """The request's body with the upstream's model name, and with what this house adds to it.
 
     A limit of tokens goes out under the one name that the upstream knows; sent under both names,
-    `max_completion_tokens` is the one that counts.
+    `max_completion_tokens` is the one that counts. Tool ids are respelled where there is a
+    `spelling`.
     """
     body: dict[str, Any] = {**call.request.body, "model": model}
-    if Extra.USAGE in extras:
+    if asks_usage(call) and not (manner and Change.NO_USAGE in manner):
         body["stream_options"] = {**(body.get("stream_options") or {}), "include_usage": True}
-    if Extra.LOGPROBS in extras:
+    if asks_logprobs(call) and not (manner and Change.NO_LOGPROBS in manner):
         body["logprobs"] = True
     if limit_field != "as_sent":
-        _rename_limit(body, limit_field)
+        renamed(body, limit_field)
+    if spelling is not None:
+        body["messages"] = respelled(body.get("messages"), spelling)
     return _encode(body)
 
 
-def _rename_limit(body: dict[str, Any], name: LimitField) -> None:
-    sent = [body.pop(key, None) for key in ("max_completion_tokens", "max_tokens")]
-    limit = next((value for value in sent if value is not None), None)
-    if limit is not None:
-        body[name] = limit
+def asks_usage(call: Call) -> bool:
+    """Whether a stream's tokens are asked for, for its cost, though the caller did not ask."""
+    request = call.request
+    return request.stream and not (request.body.get("stream_options") or {}).get("include_usage")
+
+
+def asks_logprobs(call: Call) -> bool:
+    """Whether token probabilities are asked for the judge alone."""
+    return call.want_logprobs and not call.request.body.get("logprobs")

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from math import inf
-from typing import Self
+from typing import Literal, Self
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ from hybridge.core.errors import ConfigError
 
 __all__ = ["Reply", "Stream", "TooSlow", "Transport", "Unreachable", "is_loopback"]
 
+KeyHeader = Literal["authorization", "x-api-key"]
 _KEY = re.compile(r"[\x21-\x7e]*")
 """What a header can carry without being cut or quoted."""
 
@@ -57,15 +58,25 @@ class Transport:
     """
 
     def __init__(
-        self, base_url: str, timeouts: TimeoutsConfig, *, key: str | None, proxy: str | None
+        self,
+        base_url: str,
+        timeouts: TimeoutsConfig,
+        *,
+        key: str | None,
+        proxy: str | None,
+        key_header: KeyHeader = "authorization",
+        headers: Mapping[str, str] | None = None,
     ) -> None:
+        """`key_header` is where the key goes; `headers` are sent with every request."""
         upstream, through = address.upstream(base_url), proxy_for(base_url, proxy)
         tls = upstream.tls or (through is not None and through.tls)
         route = Route(upstream, through, system_trust() if tls else None)
         self._timeouts = timeouts
         self._pool = Pool(route.connect)
         self._prefix = route.prefix + upstream.path
-        self._headers = "\r\n".join([*_headers(upstream.authority, key), *route.headers])
+        lines = [*_headers(upstream.authority), *_key_line(key, key_header), *route.headers]
+        lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+        self._headers = "\r\n".join(lines)
         self._heads: dict[str, bytes] = {}
 
     async def __aenter__(self) -> Self:
@@ -129,16 +140,19 @@ class Transport:
         return b"%b%d\r\n\r\n" % (head, len(body))
 
 
-def _headers(authority: str, key: str | None) -> list[str]:
+def _headers(authority: str) -> list[str]:
     """Those of every request."""
-    lines = [
+    return [
         f"host: {authority}",
         "user-agent: hybridge",
         "accept-encoding: identity",
         "content-type: application/json",
     ]
+
+
+def _key_line(key: str | None, header: KeyHeader) -> list[str]:
     if key is None:
-        return lines
+        return []
     if not _KEY.fullmatch(key):
         raise ConfigError("an API key has characters that no header can carry")
-    return [*lines, f"authorization: Bearer {key}"]
+    return [f"authorization: Bearer {key}" if header == "authorization" else f"{header}: {key}"]

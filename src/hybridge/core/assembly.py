@@ -13,6 +13,8 @@ from hybridge.core.wire import Malformed, chunk, completion, parse
 _HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
 _JOINED = ("content", "refusal", "reasoning_content", "reasoning")
 """String members of a delta, whose pieces are joined; thoughts lie in the last two."""
+_STRUNG = ("thinking_blocks", "annotations")
+"""List members of a delta, whose items are strung together; thoughts with their signatures too."""
 
 
 def assemble(chunks: Sequence[Chunk]) -> Completion:
@@ -67,6 +69,9 @@ def _add(whole: dict[str, Any], choice: dict[str, Any]) -> None:
     for key in _JOINED:
         if isinstance(delta.get(key), str):
             message[key] = (message.get(key) or "") + delta[key]
+    for key in _STRUNG:
+        if isinstance(delta.get(key), list):
+            message[key] = [*message.get(key, ()), *delta[key]]
     for position, call in enumerate(delta.get("tool_calls") or ()):
         _add_call(whole["tool_calls"], call.get("index", position), call)
     for kind, tokens in (choice.get("logprobs") or {}).items():

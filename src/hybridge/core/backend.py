@@ -22,6 +22,8 @@ class Price(Struct, frozen=True):
     """USD per million completion tokens."""
     cached_usd: Decimal | None = None
     """USD per million cached prompt tokens; None: as `input_usd`."""
+    cache_write_usd: Decimal | None = None
+    """USD per million prompt tokens that are put into the cache; None: as `input_usd`."""
 
 
 FREE = Price(Decimal(0), Decimal(0))

@@ -22,6 +22,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+
 
 class HybridgeError(Exception):
     """Root of the tree."""
@@ -59,6 +61,10 @@ class PrivacyNoLocalPath(HybridgeError):
     """The request may not leave this device, and nothing here can serve it (R32)."""
 
 
+RATE_LIMITED = "rate_limit_exceeded"
+"""The code of a refusal for no other reason than a rate limit, be it an upstream's or ours."""
+
+
 class NotServed(HybridgeError):
     """Every attempt failed or was unavailable."""
 
@@ -68,7 +74,8 @@ class NotServed(HybridgeError):
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.code = code
-        """A stable word for programs: `unavailable` or `privacy_local_unavailable`."""
+        """A stable word for programs: `unavailable`, `privacy_local_unavailable`, or `RATE_LIMITED`
+        where a rate limit keeps everybody who could answer from it."""
 
 
 class BudgetExhausted(HybridgeError):
@@ -89,17 +96,41 @@ class RateLimited(HybridgeError):
         """Seconds until there is room again."""
 
 
-class Fault(StrEnum):
-    """How a backend failed, classified once by the adapter, from structure and not from prose."""
+class Blame(StrEnum):
+    """Who has to change something so that it does not happen again."""
 
     CALLER = "caller"
-    """The backend refused the request itself (400, 404, 413, 422)."""
+    OPERATOR = "operator"
+    UPSTREAM = "upstream"
+    NOBODY = "nobody"
+
+
+class Again(StrEnum):
+    """Whether the same backend may be asked the same thing again."""
+
+    NEVER = "never"
+    """It would say the same."""
+    LATER = "later"
+    """After the time it asked for (`Retry-After`), else when its breaker lets it."""
+
+
+class Fault(StrEnum):
+    """How a backend failed, classified once by its adapter. `FAULTS` says what follows from it."""
+
+    CALLER = "caller"
+    """The backend refused the request itself (400, 413, 422)."""
     CONTEXT = "context"
     """The prompt does not fit the backend's context."""
+    UNABLE = "unable"
+    """This backend or its model cannot do what the request asks; the request is sound."""
+    ABSENT = "absent"
+    """The upstream knows no such model or path (404, 405, 410): its configuration is wrong."""
     CREDENTIALS = "credentials"
-    """The gateway's own key was refused (401, 402, 403)."""
+    """The gateway's own key or account was refused (401, 402, 403, no quota left)."""
+    LIMITED = "limited"
+    """Too much was asked of it with the gateway's key (429)."""
     BUSY = "busy"
-    """Rate limit, full queue, no free slot (429, 503 with `Retry-After`)."""
+    """No room for anybody now: full queue, no free slot (529, 503 with `Retry-After`)."""
     SERVER = "server"
     """The backend broke (5xx)."""
     NETWORK = "network"
@@ -112,14 +143,58 @@ class Fault(StrEnum):
     """Not asked at all: the breaker was open, or the request's clearance forbids it."""
 
     @property
-    def is_callers(self) -> bool:
-        """The same request would fail anywhere, so no other backend is tried."""
-        return self is Fault.CALLER
+    def blame(self) -> Blame:
+        """Whose it is."""
+        return FAULTS[self].blame
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether another backend is worth asking."""
+        return FAULTS[self].elsewhere
+
+    @property
+    def again(self) -> Again:
+        """Whether the same backend may be asked again, and when."""
+        return FAULTS[self].again
 
     @property
     def counts_for_breaker(self) -> bool:
         """Whether it says something about the backend's health (R43)."""
-        return self not in (Fault.CALLER, Fault.CONTEXT, Fault.REFUSED)
+        return FAULTS[self].counts
+
+
+class Conduct(Struct, frozen=True):
+    """What follows from a fault: one row of `FAULTS`."""
+
+    blame: Blame
+    elsewhere: bool
+    again: Again
+    counts: bool
+
+
+_HERE, _ELSEWHERE = False, True
+_LEAVES, _COUNTS = False, True
+
+FAULTS: Mapping[Fault, Conduct] = {
+    Fault.CALLER: Conduct(Blame.CALLER, _HERE, Again.NEVER, _LEAVES),
+    Fault.CONTEXT: Conduct(Blame.CALLER, _ELSEWHERE, Again.NEVER, _LEAVES),
+    Fault.UNABLE: Conduct(Blame.CALLER, _ELSEWHERE, Again.NEVER, _LEAVES),
+    Fault.ABSENT: Conduct(Blame.OPERATOR, _ELSEWHERE, Again.NEVER, _LEAVES),
+    Fault.CREDENTIALS: Conduct(Blame.OPERATOR, _ELSEWHERE, Again.NEVER, _COUNTS),
+    Fault.LIMITED: Conduct(Blame.UPSTREAM, _ELSEWHERE, Again.LATER, _COUNTS),
+    Fault.BUSY: Conduct(Blame.UPSTREAM, _ELSEWHERE, Again.LATER, _COUNTS),
+    Fault.SERVER: Conduct(Blame.UPSTREAM, _ELSEWHERE, Again.LATER, _COUNTS),
+    Fault.NETWORK: Conduct(Blame.UPSTREAM, _ELSEWHERE, Again.LATER, _COUNTS),
+    Fault.TIMEOUT: Conduct(Blame.UPSTREAM, _ELSEWHERE, Again.LATER, _COUNTS),
+    Fault.PROTOCOL: Conduct(Blame.UPSTREAM, _ELSEWHERE, Again.LATER, _COUNTS),
+    Fault.REFUSED: Conduct(Blame.NOBODY, _ELSEWHERE, Again.LATER, _LEAVES),
+}
+"""The one place that says what to make of a fault; the runner, the breaker and the server read it.
+
+Whose it is, whether another backend is worth asking, whether the same one may be asked again, and
+whether it counts for the breaker. That an upstream's 404 does not count has a reason: it may speak
+of a file that the caller named.
+"""
 
 
 class BackendError(HybridgeError):

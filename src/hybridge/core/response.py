@@ -12,6 +12,8 @@ class Usage(Struct, frozen=True):
     completion_tokens: int
     cached_tokens: int = 0
     """Of the prompt's tokens, those that the provider had cached."""
+    cache_written_tokens: int = 0
+    """Of the prompt's tokens, those that were put into its cache, where that costs more."""
     estimated: bool = False
     """Counted here, since the backend said nothing."""
 

@@ -71,6 +71,8 @@ class _Choice(msgspec.Struct):
 
 class _PromptDetails(msgspec.Struct):
     cached_tokens: int | None = None
+    cache_creation_tokens: int | None = None
+    """LiteLLM's and our own name for what Anthropic charges more for."""
 
 
 class _Usage(msgspec.Struct):
@@ -104,6 +106,8 @@ def chunk(wire: bytes, *, more: bool = False) -> Chunk:
     answer = _read(wire)
     choice = _first(answer.choices)
     if choice is None:
+        if answer.choices is None and answer.usage is None:
+            _refuse_bare_error(wire)
         return Chunk(
             wire,
             usage=_usage(answer.usage),
@@ -132,6 +136,7 @@ def completion(wire: bytes) -> Completion:
     answer = _read(wire)
     choice = _first(answer.choices)
     if choice is None or choice.message is None:
+        _refuse_bare_error(wire)
         raise Malformed("an answer without a message")
     return Completion(
         wire=wire,
@@ -181,6 +186,13 @@ def _read(wire: bytes) -> _Answer:
     return answer
 
 
+def _refuse_bare_error(wire: bytes) -> None:
+    """Raises `ErrorInBand` for an error object that stands by itself, as vLLM sends it."""
+    body = parse(wire)
+    if body.get("object") == "error" or ("message" in body and ("code" in body or "type" in body)):
+        raise ErrorInBand(body)
+
+
 def error_object(inner: Any) -> dict[str, Any]:
     """The value of an `error` member as an object; a bare string becomes its message."""
     return inner if isinstance(inner, dict) else {"message": str(inner)}
@@ -222,4 +234,5 @@ def _usage(usage: _Usage | None) -> Usage | None:
         prompt_tokens=usage.prompt_tokens or 0,
         completion_tokens=usage.completion_tokens or 0,
         cached_tokens=cached or usage.prompt_cache_hit_tokens or 0,
+        cache_written_tokens=(details and details.cache_creation_tokens) or 0,
     )

@@ -15,6 +15,10 @@ from hybridge.core.plan import Attempt
 from hybridge.core.response import Chunk, Completion, Event, Token, Usage
 from hybridge.execution.permit import Permit
 
+TOKEN_S = 0.02
+"""What writing a token of a whole answer may take: its first byte is not seen, and a long answer is
+not a slow backend. Common clouds write more than 50 tokens a second."""
+
 
 class Answer:
     """Reads a backend's events one by one, remembers what was said, and tells the breaker.
@@ -45,11 +49,13 @@ class Answer:
         """The model's name as the backend gives it."""
         self.first_event_s: float | None = None
         """Seconds from asking to the first event."""
+        self.first_byte_s = 0.0
+        """The same for a stream; of a whole answer, as far as it was not spent on writing it."""
+        self.pieces = 0
+        """Events so far. A stream's are about one token each, whatever they carry."""
         self.tokens: list[Token] = []
         self.seen: list[Event] = []
         """The events so far, where they are kept: those that may be given again, or compared."""
-        self.elapsed_ms = 0.0
-        """From asking to the latest event."""
         self.over = False
         """Whether the last event has been read."""
         self._texts: list[str] = []
@@ -60,7 +66,12 @@ class Answer:
         self._clock = clock
         self._appraise = appraise
         self._keep = keep
-        self._asked_s = clock.monotonic()
+        self._asked_s = self._latest_s = clock.monotonic()
+
+    @property
+    def elapsed_ms(self) -> float:
+        """From asking to the latest event."""
+        return 1000 * (self._latest_s - self._asked_s)
 
     @property
     def text(self) -> str:
@@ -126,11 +137,12 @@ class Answer:
                 async with asyncio.timeout(within_s):
                     event = await anext(self._source, None)
         except TimeoutError as late:
-            error = self._timed_out()
-            self._failed(error)
-            raise error from late
+            self.over = True
+            self._permit.failed(Fault.TIMEOUT, None)
+            raise self._timed_out() from late
         except BackendError as error:
-            self._failed(error)
+            self.over = True
+            self._permit.failed(error.fault, error.retry_after_s)
             raise
         if event is None:
             self._ended()
@@ -139,31 +151,44 @@ class Answer:
         return event
 
     def _note(self, event: Event) -> None:
-        elapsed_s = self._clock.monotonic() - self._asked_s
-        self.elapsed_ms = 1000 * elapsed_s
+        self._latest_s = self._clock.monotonic()
+        self.pieces += 1
         if self.first_event_s is None:
-            self.first_event_s = elapsed_s
+            self._begin(event)
         if self._keep:
             self.seen.append(event)
         if event.text:
             self._texts.append(event.text)
         if event.tokens:
             self.tokens.extend(event.tokens)
-        self.finish_reason = event.finish_reason or self.finish_reason
-        self.usage = event.usage or self.usage
-        self.model = event.model or self.model
+        if event.finish_reason:
+            self.finish_reason = event.finish_reason
+        if event.usage:
+            self.usage = event.usage
+        if event.model:
+            self.model = event.model
         if isinstance(event, Completion):
+            self.first_byte_s = max(0.0, self.first_byte_s - TOKEN_S * self._written())
             self._ended()
 
-    def _ended(self) -> None:
-        if not self.over:
-            self.over = True
-            self._permit.succeeded(self.first_event_s or 0.0)
-            self.appraise()
+    def _begin(self, event: Event) -> None:
+        self.first_event_s = self.first_byte_s = self._latest_s - self._asked_s
+        if isinstance(event, Chunk):
+            self._permit.began(self.first_byte_s)
 
-    def _failed(self, error: BackendError) -> None:
+    def _written(self) -> int:
+        """Tokens, roughly, where the backend does not count."""
+        return len(self.text) // 4 if self.usage is None else self.usage.completion_tokens
+
+    def _ended(self) -> None:
+        if self.over:
+            return
         self.over = True
-        self._permit.failed(error.fault, error.retry_after_s)
+        if self.pieces:
+            self._permit.succeeded(self.first_byte_s)
+            self.appraise()
+        else:
+            self._permit.failed(Fault.PROTOCOL, None)
 
     def _timed_out(self) -> BackendError:
         what = "did not begin to answer" if self.first_event_s is None else "stopped answering"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from hybridge.core.errors import Fault
+from hybridge.core.errors import Again, Fault
 
 
 class Permit(Protocol):
-    """Whoever holds one calls exactly one of these; further calls count for nothing."""
+    """Whoever holds one says how the call ended, once; further words count for nothing."""
+
+    def began(self, first_byte_s: float) -> None:
+        """A stream has begun, after that many seconds. It may still break."""
+        ...
 
     def succeeded(self, first_byte_s: float) -> None:
         """The answer came to its end; its first event took that many seconds."""
@@ -23,12 +27,27 @@ class Permit(Protocol):
         ...
 
 
+class Begun(Protocol):
+    """A call that has begun to answer, as the state that watches it now sees it."""
+
+    @property
+    def giver(self) -> Giver: ...
+
+    def broke(self, fault: Fault) -> None:
+        """It did not come to its end."""
+        ...
+
+
 class Giver(Protocol):
     """The state that gave a permit out, as the permit sees it."""
 
-    def succeeded(self, first_byte_s: float) -> None: ...
+    def began(self, first_byte_s: float) -> Begun:
+        """The call answers; who watches it from now on."""
+        ...
 
-    def failed(self, fault: Fault, retry_after_s: float | None) -> None: ...
+    def failed(self, fault: Fault) -> None:
+        """It failed before it had begun."""
+        ...
 
     def released(self) -> None:
         """The call ended without a verdict: its place is free again."""
@@ -46,6 +65,10 @@ class Current(Protocol):
         """A call succeeded; good to know even when it is stale."""
         ...
 
+    def rest(self, seconds: float, fault: Fault) -> None:
+        """The backend asked to be left alone for so long; true whichever call it told."""
+        ...
+
 
 class Ticket:
     """A permit that reports to the state it came from, as long as that is still in force."""
@@ -53,24 +76,38 @@ class Ticket:
     def __init__(self, giver: Giver, breaker: Current) -> None:
         self._giver = giver
         self._breaker = breaker
+        self._begun: Begun | None = None
         self._used = False
+
+    def began(self, first_byte_s: float) -> None:
+        """See `Permit`."""
+        if self._begun is None and not self._used and self._breaker.is_in(self._giver):
+            self._begun = self._giver.began(first_byte_s)
+            self._giver = self._begun.giver
 
     def succeeded(self, first_byte_s: float) -> None:
         """See `Permit`."""
         self._breaker.served()
-        if self._use():
-            self._giver.succeeded(first_byte_s)
+        self.began(first_byte_s)
+        self._used = True
 
     def failed(self, fault: Fault, retry_after_s: float | None) -> None:
         """See `Permit`."""
-        if not fault.counts_for_breaker:
+        if retry_after_s and fault.again is Again.LATER and fault.counts_for_breaker:
+            if not self._used:
+                self._used = True
+                self._breaker.rest(retry_after_s, fault)
+        elif not fault.counts_for_breaker:
             self.abandon()
         elif self._use():
-            self._giver.failed(fault, retry_after_s)
+            if self._begun is None:
+                self._giver.failed(fault)
+            else:
+                self._begun.broke(fault)
 
     def abandon(self) -> None:
         """See `Permit`."""
-        if self._use():
+        if self._use() and self._begun is None:
             self._giver.released()
 
     def _use(self) -> bool:
@@ -81,6 +118,9 @@ class Ticket:
 
 class Unguarded:
     """A permit for what no breaker watches, such as a kept answer."""
+
+    def began(self, first_byte_s: float) -> None:
+        """Nobody is told."""
 
     def succeeded(self, first_byte_s: float) -> None:
         """Nobody is told."""

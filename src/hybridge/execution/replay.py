@@ -21,10 +21,15 @@ async def replay(completion: Completion, request: Request) -> AsyncGenerator[Eve
         yield chunk
 
 
+Coming = asyncio.Future[Completion | BackendError]
+
+
 class Replay:
     """Stands in for a backend that is already at work on the same request (R9: never ask twice)."""
 
-    def __init__(self, spec: BackendSpec, coming: asyncio.Future[Completion]) -> None:
+    def __init__(
+        self, spec: BackendSpec, coming: asyncio.Future[Completion | BackendError]
+    ) -> None:
         self._spec = spec
         self._coming = coming
 
@@ -33,17 +38,17 @@ class Replay:
         return self._spec
 
     async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
-        """Waits for the answer under way. Raises what that one raised."""
-        try:
-            async with asyncio.timeout(call.deadline.remaining_s):
-                completion = await asyncio.shield(self._coming)
-        except TimeoutError as late:
-            raise self._error("did not answer in time", Fault.TIMEOUT) from late
-        except asyncio.CancelledError:
-            if not self._coming.cancelled():
-                raise
-            raise self._error("was not asked after all", Fault.BUSY) from None
-        async for event in replay(completion, call.request):
+        """Waits for the answer under way. Raises `BackendError` as that one failed."""
+        coming = self._coming
+        await asyncio.wait({coming}, timeout=call.deadline.remaining_s)
+        if not coming.done():
+            raise self._error("did not answer in time", Fault.TIMEOUT)
+        if coming.cancelled():
+            raise self._error("was not asked after all", Fault.REFUSED)
+        came = coming.result()
+        if isinstance(came, BackendError):
+            raise _anew(came)
+        async for event in replay(came, call.request):
             yield event
 
     async def probe(self) -> None:
@@ -51,3 +56,17 @@ class Replay:
 
     def _error(self, what: str, fault: Fault) -> BackendError:
         return BackendError(f"{self._spec.name} {what}", backend=self._spec.name, fault=fault)
+
+
+def _anew(failure: BackendError) -> BackendError:
+    """An error of its own for whoever waits here: were the one in the future raised, it would lead
+    to the frames that hold the future."""
+    return BackendError(
+        str(failure),
+        backend=failure.backend,
+        fault=failure.fault,
+        status=failure.status,
+        body=failure.body,
+        retry_after_s=failure.retry_after_s,
+        upstream_id=failure.upstream_id,
+    )

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Mapping
 from functools import partial
 
-from hybridge.core.backend import Backend, Call
+from hybridge.core.backend import Backend, BackendSpec, Call
 from hybridge.core.clock import Clock, Deadline
-from hybridge.core.errors import BackendError, Fault, NotServed
+from hybridge.core.errors import BackendError, Blame, Fault
 from hybridge.core.events import AttemptFailed, Events
 from hybridge.core.plan import Attempt, Plan, Route
-from hybridge.core.request import Feature, Request, Tier
+from hybridge.core.request import Request, Tier
 from hybridge.core.response import Chunk
 from hybridge.execution.answer import Answer
 from hybridge.execution.breaker import Breaker
 from hybridge.execution.confidence import Judge
+from hybridge.execution.exhausted import exhausted
 from hybridge.execution.outcome import Outcome, degraded, doubted, reached
+from hybridge.execution.walk import Walk, Watch
 from hybridge.execution.wanted import Wanted
 
-FIRST_EVENT_SHARE = 0.5
-"""Of the time left, what one attempt may take to begin while others still wait behind it."""
+_log = logging.getLogger("hybridge.runner")
 
 
 class Runner:
@@ -54,26 +55,32 @@ class Runner:
         deadline: Deadline,
         *,
         standing_in: Mapping[str, Backend] | None = None,
+        watch: Watch | None = None,
     ) -> Outcome:
         """The first answer that may be returned, with at least its first event held.
 
         `standing_in` replaces backends by name for this request (a shadow answer that is already
-        under way). Raises `BackendError` when the only possible backend failed or the request
-        itself is at fault, `NotServed` when all of several failed.
+        under way); `watch` is told of each attempt. Raises `BackendError` when the only possible
+        backend failed or the request itself is at fault, `NotServed` when all of several failed.
         """
-        walk = Walk(plan, request, deadline, standing_in or {})
+        walk = Walk(plan, request, deadline, standing_in or {}, watch)
         try:
             return await self._walk(walk)
         except BaseException:
             await walk.aclose()
             raise
+        finally:
+            walk.forget()
 
     async def _walk(self, walk: Walk) -> Outcome:
         while (attempt := walk.next()) is not None:
+            if self._outgrown(attempt, walk):
+                continue
             try:
                 answer = await self._open(attempt, walk)
             except BackendError as error:
-                self._failed(walk, error)
+                if self._is_final(walk, error):
+                    raise
                 continue
             if walk.can_escalate(attempt) and self._in_doubt(answer):
                 walk.kept = answer
@@ -94,11 +101,15 @@ class Runner:
         except BackendError as error:
             permit.failed(error.fault, error.retry_after_s)
             raise
+        except BaseException:
+            permit.abandon()
+            raise
+        spec = backend.spec
+        if walk.watch is not None:
+            walk.watch.asked(spec)
         appraise = partial(self._confidence, walk) if judged else _unjudged
         keep = attempt.tier is Tier.EDGE or walk.compares_calls
-        answer = Answer(
-            attempt, backend.spec, source, call, permit, self._clock, appraise, keep=keep
-        )
+        answer = Answer(attempt, spec, source, call, permit, self._clock, appraise, keep=keep)
         try:
             await self._begin(answer, walk)
             if walk.can_escalate(attempt):
@@ -110,14 +121,13 @@ class Runner:
 
     async def _begin(self, answer: Answer, walk: Walk) -> None:
         """Reads the first event, and one more where the first only opens the message."""
-        within_s = FIRST_EVENT_SHARE * walk.deadline.remaining_s if walk.waiting else None
-        event = await answer.hold(within_s=within_s)
+        event = await answer.hold(within_s=walk.share_s)
         if event is None:
             raise _empty(answer)
         if isinstance(event, Chunk) and not (
             event.text or event.finish_reason or event.has_tool_calls
         ):
-            await answer.hold(within_s=within_s)
+            await answer.hold(within_s=walk.share_s)
 
     async def _hold(self, answer: Answer, walk: Walk) -> None:
         """Holds the answer back until its confidence is decided, so that nothing is taken back."""
@@ -168,81 +178,41 @@ class Runner:
         """The doubted edge answer is all there is: the cloud it should have gone to failed."""
         return doubted(degraded(kept, str(walk.failures[-1])), self._confidence_min)
 
-    def _failed(self, walk: Walk, error: BackendError) -> None:
+    def _is_final(self, walk: Walk, error: BackendError) -> bool:
+        """Notes a failure; whether it ends the walk."""
         walk.failures.append(error)
-        tier = self._backends[error.backend].spec.tier
-        self._events.emit(AttemptFailed(walk.request.id, error.backend, tier, error.fault))
-        if walk.kept is None and _is_final(error, tier):
-            raise error
+        spec = self._backends[error.backend].spec
+        if walk.watch is not None:
+            walk.watch.failed(error.fault)
+        self._events.emit(AttemptFailed(walk.request.id, error.backend, spec.tier, error.fault))
+        if error.fault.blame is Blame.OPERATOR:
+            _log.warning("%s: %s (%s)", error.backend, error.fault.value, error.status)
+        if error.fault is Fault.CONTEXT:
+            walk.too_short = max(walk.too_short, _context(error, spec))
+        return walk.kept is None and _is_final(error, spec.tier)
+
+    def _outgrown(self, attempt: Attempt, walk: Walk) -> bool:
+        """Whether a context at least as long as this one's was too short already."""
+        if not walk.too_short:
+            return False
+        room = self._backends[attempt.backend].spec.context_tokens
+        return room is not None and room <= walk.too_short
 
     def _exhausted(self, walk: Walk) -> Exception:
-        hopeless = all(f.fault in (Fault.CALLER, Fault.CONTEXT) for f in walk.failures)
-        if walk.plan.route is Route.DIRECT or hopeless:
-            return walk.failures[0]
-        waits = [self._breakers[a.backend].retry_after_s for a in walk.plan.attempts]
-        waits += [f.retry_after_s for f in walk.failures if f.retry_after_s]
-        said = "; ".join(str(failure) for failure in walk.failures)
-        private = walk.plan.route is Route.EDGE_PRIVATE
-        return NotServed(
-            f"the request may not leave this device, and here: {said}"
-            if private
-            else f"nobody could answer: {said}",
-            retry_after_s=max(1.0, min((w for w in waits if w > 0), default=1.0)),
-            code="privacy_local_unavailable" if private else "unavailable",
-        )
-
-
-class Walk:
-    """One request's way through its attempts: what is left, what failed, what is kept."""
-
-    def __init__(
-        self,
-        plan: Plan,
-        request: Request,
-        deadline: Deadline,
-        standing_in: Mapping[str, Backend],
-    ) -> None:
-        self.plan = plan
-        self.request = request
-        self.deadline = deadline
-        self.standing_in = standing_in
-        self.failures: list[BackendError] = []
-        self.kept: Answer | None = None
-        """An edge answer in doubt; suspended, to be resumed should the cloud fail too."""
-        self.waiting: Sequence[Attempt] = plan.attempts
-
-    def next(self) -> Attempt | None:
-        """The next attempt that still makes sense. A doubted edge is followed by clouds only."""
-        while self.waiting:
-            attempt, self.waiting = self.waiting[0], self.waiting[1:]
-            if self.kept is None or attempt.tier is Tier.CLOUD:
-                return attempt
-        return None
-
-    @property
-    def compares_calls(self) -> bool:
-        """Whether the answer will be compared by the tools it calls, so that its events count."""
-        return self.plan.shadow is not None and Feature.TOOLS in self.request.features
-
-    def is_first(self, attempt: Attempt) -> bool:
-        return attempt is self.plan.attempts[0]
-
-    def can_escalate(self, attempt: Attempt) -> bool:
-        """Whether doubt about this attempt's answer has somewhere to go."""
-        return attempt.judged and any(later.tier is Tier.CLOUD for later in self.waiting)
-
-    async def aclose(self) -> None:
-        if self.kept is not None:
-            await asyncio.shield(self.kept.aclose())
+        waits_s = [self._breakers[a.backend].retry_after_s for a in walk.plan.attempts]
+        return exhausted(walk.plan, walk.failures, waits_s)
 
 
 def _is_final(error: BackendError, tier: Tier) -> bool:
-    """Whether the request itself is at fault, so that asking anybody else would be in vain.
+    """Whether asking anybody else would be in vain. An engine on the edge may refuse, as if the
+    request were at fault, what a cloud can do."""
+    return tier is Tier.CLOUD and not error.fault.elsewhere
 
-    An engine on the edge may refuse what a cloud can do, and an upstream's 404 means that the
-    operator's model name is wrong.
-    """
-    return tier is Tier.CLOUD and error.fault.is_callers and error.status != 404
+
+def _context(error: BackendError, spec: BackendSpec) -> int:
+    """Tokens that fit, as the backend says or is known for; 0 when nobody knows."""
+    told = (error.body or {}).get("n_ctx")
+    return told if isinstance(told, int) else spec.context_tokens or 0
 
 
 def _unjudged(_: Answer) -> None:

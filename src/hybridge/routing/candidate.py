@@ -14,10 +14,15 @@ class Candidate(Struct, frozen=True):
     spec: BackendSpec
     unavailable: str | None = None
     """Why it cannot be asked now, in words: breaker open, over budget, loading …"""
+    in_need: bool = False
+    """Whether it is asked all the same when nobody else is left: its model is on its way, or it is
+    merely slow."""
     latency_s: float | None = None
     """Measured, moving; None: never measured."""
     retry_after_s: float | None = None
     """When it may be well again, if that is known."""
+    limited: bool = False
+    """Whether it cannot be asked for no other reason than its rate limit."""
 
     @property
     def name(self) -> str:

@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from hybridge.core.errors import HybridgeError, NotServed, PrivacyNoLocalPath, Unsupported
+from hybridge.core.errors import (
+    RATE_LIMITED,
+    HybridgeError,
+    NotServed,
+    PrivacyNoLocalPath,
+    Unsupported,
+)
 from hybridge.core.plan import Dropped
 from hybridge.core.request import Clearance, Feature, Request, Tier
 from hybridge.routing.candidate import Candidate
@@ -74,6 +80,8 @@ def device_only(request: Request) -> bool:
 def narrow(request: Request, prompt_tokens: Count, candidates: Sequence[Candidate]) -> Narrowed:
     """Removes who cannot serve the request.
 
+    Who is merely slow, or still loads, stays where nobody else is left.
+
     Raises `PrivacyNoLocalPath`, `Unsupported` or `NotServed` for the constraint that removes the
     last one. What passes by itself (availability) is looked at last, so that a request that can
     never be served is not told to come back.
@@ -91,6 +99,9 @@ def narrow(request: Request, prompt_tokens: Count, candidates: Sequence[Candidat
             continue
         gone = {candidate.name for candidate, _ in fallen}
         left = tuple(c for c in narrowed.left if c.name not in gone)
+        if not left and constraint.name is AVAILABILITY:
+            left = tuple(candidate for candidate, _ in fallen if candidate.in_need)
+            fallen = [(candidate, why) for candidate, why in fallen if not candidate.in_need]
         if not left:
             raise _final(constraint, request, fallen)
         lost = ((candidate, why, constraint.name) for candidate, why in fallen)
@@ -215,10 +226,14 @@ def _available(*, private: bool) -> _Constraint:
         return NotServed(
             f"nobody can answer now: {_said(fallen)}",
             retry_after_s=max(1.0, min(waits, default=1.0)),
-            code="privacy_local_unavailable" if private else "unavailable",
+            code="privacy_local_unavailable" if private else _code(fallen),
         )
 
     return _Constraint(AVAILABILITY, lambda candidate: candidate.unavailable, error)
+
+
+def _code(fallen: Fallen) -> str:
+    return RATE_LIMITED if all(c.limited for c, _ in fallen) else "unavailable"
 
 
 def _said(fallen: Fallen) -> str:

@@ -46,7 +46,8 @@ def direct(
 
 def deputies_of(named: str, model: str, fallbacks: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """Who answers where the named backend cannot; configured by its name or by its model's."""
-    return fallbacks.get(named) or fallbacks.get(model) or ()
+    listed = fallbacks.get(named) or fallbacks.get(model)
+    return tuple(name for name in dict.fromkeys(listed) if name != named) if listed else ()
 
 
 def _called(

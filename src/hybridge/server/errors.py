@@ -31,6 +31,7 @@ from hybridge.server.exchange import Header, Response
 Redact = Callable[[str], str]
 """Takes keys and other secrets out of a text."""
 
+NO_LOCAL_PATH = "privacy_no_local_path"
 _BY_CODE = {
     "not_found": 404,
     "request_timeout": 408,
@@ -39,7 +40,7 @@ _BY_CODE = {
 }
 """Request errors that HTTP has a status of its own for; any other is a 400."""
 _BY_CLASS: Mapping[type[HybridgeError], tuple[int, str, str]] = {
-    PrivacyNoLocalPath: (422, "invalid_request_error", "privacy_no_local_path"),
+    PrivacyNoLocalPath: (422, "invalid_request_error", NO_LOCAL_PATH),
     BudgetExhausted: (429, "insufficient_quota", "budget_exhausted"),
     RateLimited: (429, "rate_limit_error", RATE_LIMITED),
     ModelError: (503, "server_error", "model_unavailable"),
@@ -67,11 +68,12 @@ _KEPT = {
     Fault.ABSENT: (404,),
     Fault.LIMITED: (429,),
     Fault.BUSY: (429, 503, 529),
-    Fault.SERVER: range(500, 600),
+    Fault.SERVER: range(501, 600),
     Fault.TIMEOUT: (504,),
 }
 """The upstream's statuses that the caller gets as they are (R9, R71). A 401 is never among them:
-it speaks of the gateway's key, not of the caller's."""
+it speaks of the gateway's key, not of the caller's. Nor is a 500, which would say that it was the
+gateway that broke."""
 _OWN_CODES = {
     Fault.CALLER: None,
     Fault.CONTEXT: "context_length_exceeded",
@@ -171,8 +173,11 @@ def _of_backend(error: BackendError, redact: Redact) -> Failure:
 
 def _status(error: BackendError) -> int:
     """The upstream's own where it is the caller's business."""
-    if error.fault is Fault.REFUSED and (error.body or {}).get("code") == RATE_LIMITED:
+    code = (error.body or {}).get("code")
+    if error.fault is Fault.REFUSED and code == RATE_LIMITED:
         return 429
+    if code == NO_LOCAL_PATH:
+        return 422
     status = error.status
     kept = status in _KEPT.get(error.fault, ()) and status not in (401, 402, 403, 407)
     return status if status is not None and kept else _BY_FAULT[error.fault]

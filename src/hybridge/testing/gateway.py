@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,12 +12,16 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from hybridge.budget.allowance import Rate
 from hybridge.core.backend import BackendSpec
+from hybridge.core.embedding import EmbedderSpec, EmbeddingRequest
+from hybridge.core.errors import UnknownModel
 from hybridge.core.plan import Dropped, Route, Thresholds
 from hybridge.core.report import Report
 from hybridge.core.request import Request, Tier
 from hybridge.core.response import Chunk, Completion, Event, Usage
 from hybridge.core.wire import chunk
+from hybridge.gateway.embedding import EmbeddingReply
 from hybridge.gateway.status import BackendStatus, Status
 from hybridge.testing.backend import whole
 
@@ -63,9 +67,10 @@ def usage_piece() -> Chunk:
 class ScriptedReply:
     """Plays the steps that are left."""
 
-    def __init__(self, steps: Sequence[Step], said: Report) -> None:
+    def __init__(self, steps: Sequence[Step], said: Report, rates: Mapping[str, Rate]) -> None:
         self.events: AsyncIterator[Event] = _play(steps)
         self.usage = ESTIMATE
+        self.rates = rates
         self._said = said
 
     def report(self) -> Report:
@@ -88,13 +93,20 @@ class ScriptedGateway:
     `begun` and `ended` are set when a request has come in, and when it is over.
     """
 
-    def __init__(self, *steps: Step, said: Report = REPORT, state: Status = READY) -> None:
+    def __init__(
+        self,
+        *steps: Step,
+        said: Report = REPORT,
+        state: Status = READY,
+        rates: Mapping[str, Rate] | None = None,
+    ) -> None:
         self.visits: list[Visit] = []
         self.begun = asyncio.Event()
         self.ended = asyncio.Event()
         self.state = state
         self._steps = steps or (whole("Hello."),)
         self._said = said
+        self._rates = rates or {}
 
     @asynccontextmanager
     async def serve(self, request: Request) -> AsyncIterator[ScriptedReply]:
@@ -106,7 +118,7 @@ class ScriptedGateway:
         try:
             while not isinstance(steps[0], Chunk | Completion):
                 await _wait(steps.pop(0))
-            yield ScriptedReply(steps, replace(self._said, request_id=request.id))
+            yield ScriptedReply(steps, replace(self._said, request_id=request.id), self._rates)
         except asyncio.CancelledError:
             visit.cancelled = True
             raise
@@ -128,6 +140,13 @@ class ScriptedGateway:
 
     def models(self) -> tuple[BackendSpec, ...]:
         return SPECS
+
+    async def embed(self, asked: EmbeddingRequest) -> EmbeddingReply:
+        """A gateway of chat models only; `hybridge.testing.embedding` has one that embeds."""
+        raise UnknownModel(f"no embedding model is called {asked.request.model!r}", param="model")
+
+    def embedders(self) -> tuple[EmbedderSpec, ...]:
+        return ()
 
 
 async def _play(steps: Sequence[Step]) -> AsyncIterator[Event]:

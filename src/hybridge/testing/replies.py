@@ -118,7 +118,7 @@ def raw(body: bytes, status: int = 200, *headers: Mapping[str, str] | None) -> R
 
     def reply(_: Received) -> Iterator[Step]:
         length = {"content-length": str(len(body))}
-        yield _head(status, length, *headers) + body
+        yield head(status, length, *headers) + body
 
     return reply
 
@@ -130,7 +130,7 @@ def streams(*events: Mapping[str, Any] | bytes, done: bool = True) -> Reply:
     """
 
     def reply(_: Received) -> Iterator[Step]:
-        yield _head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
+        yield head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
         for event in events:
             yield framed(event if isinstance(event, bytes) else sse(event))
         if done:
@@ -205,7 +205,8 @@ def framed(data: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
-def _head(status: int, *headers: Mapping[str, str] | None) -> bytes:
+def head(status: int, *headers: Mapping[str, str] | None) -> bytes:
+    """Status line and headers."""
     lines = [f"HTTP/1.1 {status} Told"]
     lines += [f"{name}: {value}" for some in headers if some for name, value in some.items()]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")

@@ -79,12 +79,14 @@ class Upstream:
             self._server.close()
         self.drop_connections()
         await asyncio.gather(*self._serving, return_exceptions=True)
+        await asyncio.sleep(0)  # the loop lets go of closed sockets in its next turn
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         serving = asyncio.ensure_future(self._serve(reader, writer))
         self._serving.add(serving)
         serving.add_done_callback(self._serving.discard)
+        serving.add_done_callback(lambda _: writer.close())  # also where it never began
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, request after request. The byte read ahead tells when it is closed."""
@@ -97,7 +99,6 @@ class Upstream:
                     break
         finally:
             ahead.cancel()
-            writer.close()
 
     async def _answer(
         self, received: Received, writer: asyncio.StreamWriter, ahead: asyncio.Future[bytes]

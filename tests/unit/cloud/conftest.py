@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from hybridge.cloud.anthropic.dialect import HEADERS
+from hybridge.cloud.chat_completions import ChatCompletions
 from hybridge.cloud.config import TimeoutsConfig
-from hybridge.cloud.openai_compatible import OpenAICompatible
+from hybridge.cloud.dialect import Dialect
+from hybridge.cloud.http_backend import HttpBackend
 from hybridge.cloud.transport import Transport
 from hybridge.core.backend import Call
 from hybridge.core.clock import Deadline, SystemClock
@@ -30,7 +33,7 @@ class Asked:
     """A backend and the upstream that it asks."""
 
     upstream: Upstream
-    backend: OpenAICompatible
+    backend: HttpBackend
 
     async def ask(self, **body: Any) -> list[Event]:
         return [event async for event in self.backend.answer(a_call(**body))]
@@ -39,23 +42,34 @@ class Asked:
 def a_call(*, within_s: float = 20.0, want_logprobs: bool = False, **body: Any) -> Call:
     sent = {"model": "auto", "messages": [{"role": "user", "content": "你好"}]} | body
     stream = bool(body.get("stream"))
-    request = Request("r1", "auto", (Message("user", "你好"),), sent, stream=stream)
+    turns = tuple(
+        Message(turn["role"], tool_calls=len(turn.get("tool_calls") or ()))
+        for turn in sent["messages"]
+    )
+    request = Request("r1", "auto", turns, sent, stream=stream)
     return Call(request, Deadline.after(within_s, CLOCK), want_logprobs)
 
 
 @pytest.fixture
 def asked() -> Callable[..., AbstractAsyncContextManager[Asked]]:
-    """`async with asked(reply, reply, …, **timeouts) as up`."""
+    """`async with asked(reply, reply, …, dialect=…, **timeouts) as up`."""
 
     @asynccontextmanager
-    async def start(*replies: Reply, **timeouts: float) -> AsyncIterator[Asked]:
+    async def start(
+        *replies: Reply, dialect: Dialect | None = None, **timeouts: float
+    ) -> AsyncIterator[Asked]:
         async with Upstream(*replies) as upstream:
             limits = TimeoutsConfig(**timeouts)
-            async with Transport(upstream.base_url, limits, key=KEY, proxy=None) as transport:
-                backend = OpenAICompatible(
+            header = "authorization" if dialect is None or "chat" in dialect.path else "x-api-key"
+            headers = {} if header == "authorization" else HEADERS
+            transport = Transport(
+                upstream.base_url, limits, key=KEY, proxy=None, key_header=header, headers=headers
+            )
+            async with transport:
+                backend = HttpBackend(
                     spec("up", Tier.CLOUD),
                     transport,
-                    limit_field="as_sent",
+                    dialect or ChatCompletions("up-model"),
                     redact=Redactor([KEY]),
                     clock=CLOCK,
                 )

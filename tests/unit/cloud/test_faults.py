@@ -26,17 +26,18 @@ def failed(status: int, body: object = None, **headers: str) -> BackendError:
     ("status", "fault"),
     [
         (400, Fault.CALLER),
-        (404, Fault.CALLER),
+        (404, Fault.ABSENT),
+        (405, Fault.ABSENT),
         (413, Fault.CALLER),
         (422, Fault.CALLER),
         (401, Fault.CREDENTIALS),
         (402, Fault.CREDENTIALS),
         (403, Fault.CREDENTIALS),
-        (429, Fault.BUSY),
+        (429, Fault.LIMITED),
         (500, Fault.SERVER),
         (502, Fault.SERVER),
         (503, Fault.SERVER),
-        (529, Fault.SERVER),
+        (529, Fault.BUSY),
         (504, Fault.TIMEOUT),
         (302, Fault.PROTOCOL),
         (204, Fault.PROTOCOL),
@@ -66,6 +67,102 @@ def test_too_long_a_prompt_is_known_whatever_the_words(error):
     assert faults.in_band("up", error, redact).fault is Fault.CONTEXT
 
 
+WORDINGS = [
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    "prompt is too long: 208310 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000",
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    "Invalid request: Your request exceeded model token limit: 8192",
+    "This model's maximum prompt length is 131072 but the request contains 180000 tokens.",
+    "Range of input length should be [1, 30720]",
+    "The input (9000 tokens) is longer than the model's context length (4096 tokens).",
+    "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+    "Input length 877338 exceeds the maximum allowed input length of 639968 tokens",
+    "Prompt exceeds max length",
+    "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000",
+    "输入过长，请缩短后重试",
+    "输入内容超出最大长度限制 8192",
+    "该模型的最大上下文长度为 32768 个 token",
+    "请求的 tokens 数超过了限制",
+    "Prompt 超长",
+]
+NOT_ABOUT_THE_CONTEXT = [
+    "max_tokens is too large: 100000. This model supports at most 4096 completion tokens.",
+    "Invalid value for 'max_tokens': must be less than or equal to 8192",
+    "invalid token in the schema",
+    "messages: at least one message is required",
+    "参数 max_tokens 超出范围",
+    "temperature 必须在 0 到 2 之间",
+    "",
+]
+
+
+@pytest.mark.parametrize("said", WORDINGS)
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_too_long_a_prompt_is_known_by_its_wording_where_there_is_no_code(said, status):
+    assert failed(status, {"error": {"message": said}}).fault is Fault.CONTEXT
+
+
+@pytest.mark.parametrize("said", NOT_ABOUT_THE_CONTEXT)
+def test_what_only_sounds_like_it(said):
+    assert failed(400, {"error": {"message": said}}).fault is Fault.CALLER
+
+
+@pytest.mark.parametrize("said", WORDINGS)
+@pytest.mark.parametrize("status", [401, 429, 500, 503])
+def test_wording_never_overrules_another_status(said, status):
+    assert failed(status, {"error": {"message": said}}).fault is not Fault.CONTEXT
+
+
+def test_numbers_that_stand_beside_the_message_are_told():
+    error = failed(400, {"error": {"message": "too long", "n_prompt_tokens": 900, "n_ctx": 512}})
+    assert error.body is not None
+    assert error.body["message"] == "too long (900 tokens, the context is 512)"
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (429, {"code": "insufficient_quota", "type": "insufficient_quota"}),
+        (400, {"code": "Arrearage", "message": "Access denied"}),
+        (
+            429,
+            {"type": "rate_limit_error", "details": {"error_code": "enforced_spend_limit_reached"}},
+        ),
+    ],
+)
+def test_an_account_without_money_is_the_operators_whatever_the_status(status, error):
+    assert failed(status, {"error": error}).fault is Fault.CREDENTIALS
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "unsupported_value", "param": "temperature", "message": "Unsupported value"},
+        {"message": "`temperature` is deprecated for this model."},
+        {"message": "'logprobs' is not supported with this model."},
+        {"message": "该模型不支持图片"},
+    ],
+)
+def test_what_one_model_cannot_do_another_may(error):
+    assert failed(400, {"error": error}).fault is Fault.UNABLE
+
+
+def test_a_list_of_wrong_fields_is_understood():
+    wrong = [{"type": "extra_forbidden", "loc": ["body", "max_tokens"], "msg": "Extra inputs"}]
+    for body in ({"detail": wrong}, {"object": "error", "message": {"detail": wrong}}):
+        error = failed(422, body)
+        assert error.body is not None
+        assert error.body["message"] == "max_tokens: Extra inputs"
+        assert error.body["param"] == "max_tokens"
+
+
+def test_a_redirect_is_named_but_its_query_is_not():
+    error = failed(302, b"", location="https://login.invalid/?token=sk-secret")
+    assert "login.invalid" in str(error)
+    assert "sk-secret" not in str(error)
+
+
 @pytest.mark.parametrize("odd", [{"code": [1], "type": {}}, {"code": None}, {}, {"code": 7}])
 def test_odd_codes_mean_nothing(odd):
     assert failed(400, {"error": odd | {"message": "m"}}).fault is Fault.CALLER
@@ -79,7 +176,7 @@ def test_odd_codes_mean_nothing(odd):
         b"\xff\xfe",
         b"5",
         b"[]",
-        b'{"detail": "no"}',
+        b'{"detail": []}',
         b'{"error": null}',
     ],
 )
@@ -95,6 +192,7 @@ def test_what_is_no_error_object_is_not_passed_on(body):
         {"error": "no"},
         {"message": "no", "object": "error"},
         [{"error": {"message": "no"}}],
+        {"detail": "no"},
     ],
 )
 def test_other_shapes_of_error_are_understood(body):
@@ -131,6 +229,13 @@ def test_how_long_to_wait_as_a_date():
     assert past.retry_after_s == 0.0
 
 
+def test_a_date_is_read_by_the_clock_of_the_server_that_wrote_it():
+    wrong = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
+    then = wrong + timedelta(seconds=90)
+    told = {"date": format_datetime(wrong, usegmt=True)}
+    assert failed(429, retry_after=format_datetime(then, usegmt=True), **told).retry_after_s == 90
+
+
 @pytest.mark.parametrize("name", ["x_request_id", "request_id"])
 def test_the_upstreams_request_id_is_kept(name):
     assert failed(500, **{name: "req-7"}).upstream_id == "req-7"
@@ -149,10 +254,13 @@ def test_our_key_is_never_passed_on():
 @pytest.mark.parametrize(
     ("code", "fault"),
     [
-        (429, Fault.BUSY),
+        (429, Fault.LIMITED),
+        ("429", Fault.LIMITED),
         (502, Fault.SERVER),
         (400, Fault.CALLER),
-        ("server_error", Fault.PROTOCOL),
+        ("server_error", Fault.SERVER),
+        ("context_length_exceeded", Fault.CONTEXT),
+        ("insufficient_quota", Fault.CREDENTIALS),
         (None, Fault.PROTOCOL),
         (1301, Fault.PROTOCOL),
     ],

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridge.cloud.extras import Extra
 from hybridge.cloud.outgoing import outgoing
 from hybridge.cloud.providers import PROVIDERS
 from hybridge.core.backend import Call
@@ -27,10 +26,10 @@ VALUES = st.recursive(
 )
 
 
-def sent(body, limit_field="as_sent", extras=frozenset()):
-    request = Request("r", "auto", (), body)
-    call = Call(request, Deadline.after(9, ManualClock()))
-    return json.loads(outgoing(call, "theirs", limit_field, extras))
+def sent(body, limit_field="as_sent", *, stream=False, want_logprobs=False, spelling=None):
+    request = Request("r", "auto", (), body, stream=stream)
+    call = Call(request, Deadline.after(9, ManualClock()), want_logprobs)
+    return json.loads(outgoing(call, "theirs", limit_field, spelling))
 
 
 @given(st.dictionaries(st.text(), VALUES))
@@ -45,14 +44,18 @@ def test_zeros_and_nulls_arrive_and_nothing_is_added():
     assert sent(body) == body | {"model": "theirs"}
 
 
-def test_extras_are_added_beside_what_is_there():
+def test_what_this_house_asks_for_is_added_beside_what_is_there():
     body = {"stream_options": {"include_obfuscation": False}}
-    told = sent(body, extras=frozenset(Extra))
+    told = sent(body, stream=True, want_logprobs=True)
     assert told["stream_options"] == {"include_obfuscation": False, "include_usage": True}
     assert told["logprobs"] is True
-    assert sent({"stream_options": None}, extras=frozenset({Extra.USAGE}))["stream_options"] == {
-        "include_usage": True
-    }
+    assert sent({"stream_options": None}, stream=True)["stream_options"] == {"include_usage": True}
+
+
+def test_a_picture_and_null_and_zero_arrive_as_they_were_sent():
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    body = {"messages": [{"role": "user", "content": [image]}], "temperature": 0, "stop": None}
+    assert sent(body) == body | {"model": "theirs"}
 
 
 @pytest.mark.parametrize(

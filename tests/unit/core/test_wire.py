@@ -100,6 +100,24 @@ def test_an_error_in_an_answers_place_is_told_apart(read, error):
     assert caught.value.body["message"] == "no"
 
 
+@pytest.mark.parametrize("read", [chunk, completion])
+@pytest.mark.parametrize(
+    "bare",
+    [
+        {"object": "error", "message": "no", "type": "BadRequestError", "code": 400},
+        {"message": "no", "code": "overloaded"},
+    ],
+)
+def test_an_error_that_stands_by_itself_is_told_apart(read, bare):
+    with pytest.raises(ErrorInBand) as caught:
+        read(wire(**bare))
+    assert caught.value.body["message"] == "no"
+
+
+def test_a_chunk_that_says_nothing_is_no_error():
+    assert not chunk(b'{"id": "x", "object": "chat.completion.chunk"}').has_choices
+
+
 def test_an_empty_error_member_is_no_error():
     assert chunk(wire(choices=[delta("a")], error=None)).text == "a"
 

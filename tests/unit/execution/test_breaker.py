@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridge.core.errors import BackendError, Fault
+from hybridge.core.errors import RATE_LIMITED, Again, BackendError, Fault
 from hybridge.core.events import BreakerMoved, Events, GatewayEvent
 from hybridge.core.request import Tier
 from hybridge.execution.breaker import Breaker
-from hybridge.execution.breaker_states import LONGEST_WAIT_S
+from hybridge.execution.breaker_states import LONGEST_REST_S
 from hybridge.execution.config import ExecutionConfig
 from hybridge.execution.permit import Permit
 from hybridge.testing.clock import ManualClock
@@ -190,10 +190,61 @@ def test_it_waits_as_long_as_the_backend_asked() -> None:
     assert bench.breaker.retry_after_s == pytest.approx(60)
 
 
+@pytest.mark.parametrize(
+    "fault", [f for f in Fault if f.again is Again.LATER and f.counts_for_breaker]
+)
+def test_whoever_asks_to_wait_is_left_alone_whatever_ails_it(fault: Fault) -> None:
+    bench = Bench()
+    bench.fail(1, fault, after_s=30)
+    assert bench.breaker.retry_after_s == pytest.approx(30)
+    assert bench.breaker.limited is (fault is Fault.LIMITED)
+
+
+def test_a_longer_wait_that_an_older_call_was_told_holds_too() -> None:
+    """B20: several calls are under way, and each is told its own time."""
+    bench = Bench()
+    slow = bench.breaker.admit()
+    bench.fail(1, Fault.LIMITED, after_s=5)
+    slow.failed(Fault.LIMITED, 60)
+    assert bench.breaker.retry_after_s == pytest.approx(60)
+    assert bench.moves == [("closed", "open")]
+
+
+def test_a_shorter_one_does_not() -> None:
+    bench = Bench()
+    slow = bench.breaker.admit()
+    bench.fail(1, Fault.LIMITED, after_s=60)
+    slow.failed(Fault.LIMITED, 5)
+    assert bench.breaker.retry_after_s == pytest.approx(60)
+
+
+def test_a_rate_limit_is_told_as_one_while_it_lasts() -> None:
+    bench = Bench()
+    bench.fail(1, Fault.LIMITED, after_s=30)
+    with pytest.raises(BackendError) as refused:
+        bench.breaker.admit()
+    assert refused.value.body == {"code": RATE_LIMITED}
+    assert refused.value.retry_after_s == pytest.approx(30)
+    bench.clock.advance(30)
+    bench.fail(1)
+    with pytest.raises(BackendError) as refused:
+        bench.breaker.admit()
+    assert refused.value.body is None
+
+
+def test_after_a_rate_limit_one_call_goes_first() -> None:
+    """B26: what has waited does not all come at once."""
+    bench = Bench()
+    bench.fail(1, Fault.LIMITED, after_s=30)
+    bench.clock.advance(30)
+    bench.breaker.admit()
+    assert is_refused(bench.breaker)
+
+
 def test_an_absurd_retry_after_is_not_believed() -> None:
     bench = Bench()
     bench.fail(1, Fault.BUSY, after_s=10 * 365 * 86400)
-    assert bench.breaker.retry_after_s == pytest.approx(LONGEST_WAIT_S)
+    assert bench.breaker.retry_after_s == pytest.approx(LONGEST_REST_S)
 
 
 def test_a_full_edge_queue_rests_without_a_probe() -> None:

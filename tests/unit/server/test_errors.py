@@ -7,6 +7,7 @@ import json
 import pytest
 
 from hybridge.core.errors import (
+    RATE_LIMITED,
     BackendError,
     BudgetExhausted,
     ConfigError,
@@ -15,6 +16,7 @@ from hybridge.core.errors import (
     ModelError,
     NotServed,
     PrivacyNoLocalPath,
+    RateLimited,
     RequestError,
     Unauthorized,
     UnknownModel,
@@ -48,6 +50,8 @@ def header(shown: Failure, name: str) -> str | None:
         (Unsupported("no", code="unsupported"), 400, "unsupported"),
         (PrivacyNoLocalPath("no"), 422, "privacy_no_local_path"),
         (NotServed("no", code="privacy_local_unavailable"), 503, "privacy_local_unavailable"),
+        (NotServed("no", code=RATE_LIMITED), 429, "rate_limit_exceeded"),
+        (RateLimited("no", retry_after_s=3), 429, "rate_limit_exceeded"),
         (BudgetExhausted("no", retry_after_s=60), 429, "budget_exhausted"),
         (ModelError("no"), 503, "model_unavailable"),
         (ConfigError("no"), 500, "misconfigured"),
@@ -71,10 +75,18 @@ def test_each_error_has_its_status(error, status, code):
         (Fault.CREDENTIALS, 401, 502),
         (Fault.CREDENTIALS, 402, 502),
         (Fault.CREDENTIALS, 403, 502),
+        (Fault.ABSENT, 404, 404),
+        (Fault.ABSENT, 405, 502),
+        (Fault.UNABLE, 400, 400),
+        (Fault.UNABLE, None, 400),
+        (Fault.CONTEXT, 413, 400),
+        (Fault.LIMITED, 429, 429),
+        (Fault.LIMITED, None, 429),
+        (Fault.BUSY, 529, 529),
         (Fault.BUSY, 429, 429),
         (Fault.BUSY, 503, 503),
         (Fault.BUSY, None, 503),
-        (Fault.SERVER, 500, 500),
+        (Fault.SERVER, 500, 502),
         (Fault.SERVER, 502, 502),
         (Fault.SERVER, None, 502),
         (Fault.NETWORK, None, 502),
@@ -156,3 +168,20 @@ def test_a_refused_key_of_ours_tells_nothing_of_the_upstreams_words():
     )
     assert b"invalid_api_key" not in shown.body
     assert b"Incorrect" not in shown.body
+
+
+def test_a_backend_that_rests_for_its_rate_limit_is_told_as_one():
+    """B20: it was not asked again, and the caller learns the same as if it had been."""
+    resting = {"body": {"code": RATE_LIMITED}, "retry_after_s": 29.5}
+    shown = upstream(Fault.REFUSED, **resting)
+    assert (shown.status, shown.type, shown.code) == (429, "rate_limit_error", RATE_LIMITED)
+    assert header(shown, "retry-after") == "30"
+
+
+def test_too_long_has_one_code_whatever_the_upstream_calls_it():
+    shown = upstream(Fault.CONTEXT, 400, body={"message": "9 of 8", "code": 1261, "type": "x"})
+    assert (shown.code, shown.param, shown.message) == (
+        "context_length_exceeded",
+        "messages",
+        "9 of 8",
+    )

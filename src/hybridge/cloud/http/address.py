@@ -32,6 +32,11 @@ class Address:
         return self.scheme == "https"
 
     @property
+    def loopback(self) -> bool:
+        """Whether it is this machine."""
+        return _is_loopback(self.host)
+
+    @property
     def authority(self) -> str:
         """As in a `host` header: the port only where it is not the scheme's own."""
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -61,13 +66,20 @@ def proxy(url: str) -> Address:
 
 def is_loopback(url: str) -> bool:
     """Whether a URL's host is this machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
+    return _is_loopback(urlsplit(url).hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    """By RFC 6761, 6.3 too."""
+    name = host.removesuffix(".")
+    if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
 
 
 def _address(url: str, what: str) -> tuple[Address, SplitResult]:

@@ -39,6 +39,7 @@ class Alarm:
     def close(self) -> None:
         """Does not ring, and leaves no timer behind."""
         self._at = self._fires_at = inf
+        self._ring = _nothing  # whoever was to be called keeps this one
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -59,3 +60,7 @@ class Alarm:
             return
         self._at = inf
         self._ring()
+
+
+def _nothing() -> None:
+    """Rings nowhere."""

@@ -49,6 +49,7 @@ class Connection(asyncio.Protocol):
         self._failure: Exception | None = None
         self._response = Response()
         self._response.complete = True  # nothing has been asked yet
+        self._response.close()
         self._used = False
         self._asked_at = 0.0
         self._streams = False
@@ -76,7 +77,7 @@ class Connection(asyncio.Protocol):
     async def ask(self, head: bytes, body: bytes, until: float, *, stream: bool) -> Response:
         """Sends, and gives the whole answer, or a stream's head. Raises `Stale`, too."""
         if self._failure is not None:
-            raise self._failure
+            raise self._failed()
         self._response = response = Response()
         self._streams, self._sent = stream, False
         self._asked_at = self.loop.time()
@@ -124,8 +125,9 @@ class Connection(asyncio.Protocol):
         """Hangs up at once. Whoever waits is told `why`."""
         if self._failure is not None:
             return
-        self._failure = why or Unreachable("closed")
+        self._failure = (why or Unreachable("closed")).with_traceback(None)
         self._alarm.close()
+        self._response.close()
         if self._transport is not None:
             self._transport.abort()
         self._wake()
@@ -188,7 +190,7 @@ class Connection(asyncio.Protocol):
     async def _wait(self, until: float) -> None:
         """Until something has happened."""
         if self._failure is not None:
-            raise self._failure
+            raise self._failed()
         self._waiter = waiter = self.loop.create_future()
         self._alarm.set(until)
         try:
@@ -199,6 +201,14 @@ class Connection(asyncio.Protocol):
         finally:
             self._waiter = None
             self._alarm.clear()
+
+    def _failed(self) -> Exception:
+        """Why it hung up, anew: raised, the one that is kept would lead back to whoever keeps it,
+        by the frames that it passed through."""
+        kept = cast("Exception", self._failure)
+        failure = type(kept)(*kept.args)
+        failure.__cause__ = kept.__cause__
+        return failure
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -12,4 +12,4 @@ class Stale(Unreachable):
 
 
 class TooSlow(Exception):
-    """One of the limits on waiting passed."""
+    """A limit on waiting for an answer passed; the upstream may still be at work on it."""

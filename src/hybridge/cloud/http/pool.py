@@ -44,7 +44,7 @@ class Pool:
         return None
 
     async def connect(self, limit_s: float) -> Connection:
-        """A new one. Raises `Unreachable` or `TooSlow`."""
+        """A new one. Raises `Unreachable`."""
         loop = asyncio.get_running_loop()
         connection = Connection(loop, free=self._put, lost=self._lost)
         self._all.add(connection)

@@ -60,6 +60,11 @@ class Response:
         if self.status and self._ends_with_connection():
             self.complete = True
 
+    def close(self) -> None:
+        """No more is fed."""
+        if hasattr(self, "_parser"):
+            del self._parser
+
     def take(self) -> bytes:
         """The pieces so far, as one."""
         pieces = self.pieces

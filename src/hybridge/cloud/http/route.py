@@ -11,7 +11,8 @@ from typing import cast
 
 from hybridge.cloud.http.address import Address
 from hybridge.cloud.http.connection import Connection
-from hybridge.cloud.http.errors import TooSlow, Unreachable
+from hybridge.cloud.http.errors import Unreachable
+from hybridge.cloud.http.race import reach
 from hybridge.cloud.http.tunnel import Tunnel
 
 
@@ -38,12 +39,12 @@ class Route:
         return [] if self._upstream.tls else self._proxy_headers
 
     async def connect(self, connection: Connection, limit_s: float) -> None:
-        """Connects. Raises `Unreachable` or `TooSlow`; then, or when cancelled, nothing is left."""
+        """Connects. Raises `Unreachable`; then, or when cancelled, nothing is left."""
         try:
             async with asyncio.timeout(limit_s):
                 await self._connect(connection)
         except TimeoutError as error:
-            raise TooSlow("no connection in time") from error
+            raise Unreachable("no connection in time") from error
         except ssl.SSLCertVerificationError as error:
             why = f"its certificate is not trusted: {error.verify_message}"
             raise Unreachable(why) from error
@@ -67,33 +68,31 @@ class Route:
             transport = await self._reach(self._proxy, tunnel)
             with _aborted_on_failure(transport):
                 await tunnel.open(self._request_to_connect())
-            await self._secure(transport, connection, self._upstream)
+            await self._secure(transport, connection)
 
     async def _reach(self, address: Address, protocol: Connection | Tunnel) -> asyncio.Transport:
-        """Connects `protocol` with an address; with TLS, where the address says so.
+        """Connects `protocol` with an address; with TLS, where the address says so."""
+        sock = await reach(address.host, address.port, here=address.loopback)
+        trust, name = (self._trust, address.host) if address.tls else (None, None)
+        try:
+            transport, _ = await asyncio.get_running_loop().create_connection(
+                lambda: protocol, sock=sock, ssl=trust, server_hostname=name
+            )
+        except BaseException:
+            sock.close()
+            raise
+        return transport
 
-        A host's addresses are tried one after the other. uvloop cannot race them (RFC 8305), and
-        asyncio's race leaves a connection open when it is cancelled (tried with Python 3.11).
-        """
-        loop = asyncio.get_running_loop()
-        first = asyncio.Protocol() if address.tls else protocol
-        transport, _ = await loop.create_connection(lambda: first, address.host, address.port)
-        return await self._secure(transport, protocol, address) if address.tls else transport
-
-    async def _secure(
-        self, transport: asyncio.Transport, protocol: Connection | Tunnel, address: Address
-    ) -> asyncio.Transport:
-        """Goes on in TLS, on the way to a server as inside a tunnel."""
+    async def _secure(self, transport: asyncio.Transport, connection: Connection) -> None:
+        """Goes on in TLS, inside a tunnel to the upstream."""
         with _aborted_on_failure(transport):
             secure = await asyncio.get_running_loop().start_tls(
                 transport,
-                protocol,
+                connection,
                 cast("ssl.SSLContext", self._trust),
-                server_hostname=address.host,
+                server_hostname=self._upstream.host,
             )
-        secure = cast("asyncio.Transport", secure)
-        protocol.connection_made(secure)  # start_tls does not call it
-        return secure
+        connection.connection_made(cast("asyncio.Transport", secure))  # start_tls does not call it
 
     def _request_to_connect(self) -> bytes:
         target = self._upstream.authority_with_port

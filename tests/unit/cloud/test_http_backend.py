@@ -188,7 +188,7 @@ async def test_what_is_no_answer(asked, stream, reply):
 async def test_an_error_object_with_status_200(asked, stream):
     async with asked(fails(200, "overloaded", code="overloaded")) as up:
         error = await refused(up, stream=stream)
-    assert error.fault is Fault.PROTOCOL
+    assert error.fault is Fault.SERVER
     assert error.body is not None
     assert error.body["code"] == "overloaded"
 
