@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from pathlib import Path
 from statistics import median
@@ -94,3 +95,65 @@ async def test_the_gateway_stays_awake_while_it_computes_and_streams(start, weig
             assert all("eight" in answer.text for answer in answers)
             long.cancel()
     print(f"/livez: median {median(waits):.1f} ms, most {max(waits):.1f} ms")
+
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"enum": ["北京", "Rome"]}},
+            "required": ["city"],
+        },
+    },
+}
+RESULT = {"type": "text", "text": "18 degrees"}
+
+
+async def test_a_tool_is_called_and_its_result_taken_back(start, weights):
+    able = ["tools", "choices", "logprobs"]
+    async with start({"edge": edge(weights, features=able)}) as gateway:
+        asked = {"model": "local", "tools": [WEATHER], "temperature": 0}
+        for stream in (False, True):
+            one = await gateway.chat(
+                "Weather in Rome?",
+                stream=stream,
+                tool_choice="required",
+                parallel_tool_calls=False,
+                max_tokens=80,
+                **asked,
+            )
+            assert one.status == 200
+            choices = [c for e in one.events or [one.json] for c in e["choices"]]
+            assert choices[-1]["finish_reason"] == "tool_calls"
+            if not stream:
+                said = choices[0]["message"]
+                assert said["content"] is None
+        (made,) = said["tool_calls"]
+        assert json.loads(made["function"]["arguments"])["city"] in {"北京", "Rome"}
+        for content in (None, "", []):
+            conversation = [
+                {"role": "user", "content": "Weather in Rome?"},
+                said | {"content": content},
+                {"role": "tool", "tool_call_id": made["id"], "content": [RESULT]},
+            ]
+            again = await gateway.chat("", messages=conversation, max_tokens=4, **asked)
+            assert again.status == 200, again.raw
+
+
+async def test_what_the_local_model_cannot_do_is_refused_by_name(start, weights):
+    async with start({"edge": edge(weights)}) as gateway:
+        several = await gateway.chat("A colour?", model="local", n=3, max_tokens=3)
+        assert [choice["index"] for choice in several.json["choices"]] == [0, 1, 2]
+        schema = {"name": "x", "schema": {"not": {}}}
+        refused = {
+            "response_format": {"type": "json_schema", "json_schema": schema},
+            "reasoning_effort": "high",
+            "verbosity": "low",
+        }
+        for name, value in refused.items():
+            answer = await gateway.chat("Hello", model="local", **{name: value})
+            assert answer.status == 400, (name, answer.raw)
+            error = answer.json["error"]
+            assert name in f"{error['param']} {error['message']}"

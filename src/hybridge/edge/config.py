@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from hybridge.core.config import Section
+from hybridge.edge.abilities import POSSIBLE
 
 
 class EdgeBackendConfig(Section):
@@ -34,8 +35,19 @@ class EdgeBackendConfig(Section):
     max_tokens: int = Field(default=1024, ge=1)
     """Longest answer where the request names no limit."""
     features: list[str] | None = None
-    """Engine `openai`: what it can do beyond chat, e.g. `tools`, `json_schema`, `images`. None: the
-    usual."""
+    """What it can do beyond chat, e.g. `tools`, `json_schema`, `images`. None: for a model of the
+    catalogue what was measured, for a .gguf file what its engine and its chat template can, for a
+    local server the usual. Engine `llamacpp` knows `tools`, `json`, `json_schema`, `logprobs` and
+    `choices`."""
+    limit_field: Literal["as_sent", "max_tokens", "max_completion_tokens"] | None = None
+    """Engine `openai`: the one name that its server knows for the limit of tokens. None:
+    `max_tokens`."""
+    tool_ids: Literal["as_sent", "alphanumeric9"] | None = None
+    """Engine `openai`: `alphanumeric9` for a server that takes tool call ids of nine letters and
+    digits only. None: as they are, until it refuses them."""
+    image_urls: Literal["pass", "inline"] = "inline"
+    """Engine `openai`: `inline` fetches pictures at an address and sends them as data, as Ollama
+    wants them; `pass` leaves that to the server."""
     trusted: bool = False
     """Engine `openai` on another host: treat it as part of this device (private requests may go
     there)."""
@@ -46,6 +58,9 @@ class EdgeBackendConfig(Section):
             raise ValueError("engine `openai` needs base_url, e.g. http://127.0.0.1:11434/v1")
         if self.engine != "openai" and self.base_url:
             raise ValueError("base_url belongs to engine `openai`; add `engine: openai`")
+        if self.engine == "llamacpp" and (unknown := sorted({*(self.features or ())} - POSSIBLE)):
+            can = ", ".join(sorted(POSSIBLE))
+            raise ValueError(f"engine `llamacpp` cannot do {', '.join(unknown)}; it can do {can}")
         return self
 
 

@@ -46,7 +46,7 @@ class Encoder:
     @classmethod
     def load(cls, model: Path, tokenizer: Path, *, threads: int) -> Self:
         """Loads and warms up; blocking, about half a second. Raises what the two libraries do."""
-        session = ort.InferenceSession(str(model), _options(threads), providers=available())
+        session = ort.InferenceSession(str(model), session_options(threads), providers=available())
         words = Tokenizer.from_file(str(tokenizer))
         words.no_padding()
         words.no_truncation()  # here it is done at both ends
@@ -107,13 +107,8 @@ def available() -> list[str]:
     return [provider for provider in PROVIDERS if provider in present]
 
 
-def _unit(output: NDArray[np.float32]) -> Vector:
-    """A vector of length 1, from one per text or, where the graph does not pool, one per token."""
-    pooled = output.mean(axis=0) if output.ndim > 1 else output
-    return np.asarray(pooled / max(float(np.linalg.norm(pooled)), _TINY), np.float32)
-
-
-def _options(threads: int) -> ort.SessionOptions:
+def session_options(threads: int) -> ort.SessionOptions:
+    """How every session here computes (SPEC R56): on `threads` threads that do not spin."""
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -125,3 +120,9 @@ def _options(threads: int) -> ort.SessionOptions:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     return options
+
+
+def _unit(output: NDArray[np.float32]) -> Vector:
+    """A vector of length 1, from one per text or, where the graph does not pool, one per token."""
+    pooled = output.mean(axis=0) if output.ndim > 1 else output
+    return np.asarray(pooled / max(float(np.linalg.norm(pooled)), _TINY), np.float32)

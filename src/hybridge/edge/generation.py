@@ -34,6 +34,8 @@ class Generation:
         """The next piece, or None at the end. Raises `TimeoutError`, or what the work raised."""
         async with asyncio.timeout(deadline.remaining_s):
             said = await self._said.get()
+        if not isinstance(said, str):
+            await self.finished  # it was the thread's last word
         if isinstance(said, Exception):
             raise said
         return said

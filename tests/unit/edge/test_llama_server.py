@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from hybridge.core.errors import ModelError
+from hybridge.edge.grammar import for_schema, for_tools
 from hybridge.edge.llama_server import LlamaServer, Load
 
 pytestmark = pytest.mark.model
@@ -137,3 +138,47 @@ def test_a_broken_file_is_named(smollm2: Path, tmp_path: Path, kept: int) -> Non
         broken.write_bytes(whole.read(kept))
     with pytest.raises(ModelError, match=r"broken\.gguf cannot be loaded"):
         load(broken)
+
+
+@pytest.mark.parametrize(
+    ("schema", "readable"),
+    [
+        ({"type": "string"}, True),
+        ({"type": "object", "properties": {"名字": {"type": "string"}}}, True),
+        ({"type": "odd"}, False),
+        ({"type": "string", "minLength": 5, "maxLength": 2}, False),
+        ({"type": "string", "pattern": "^(?=a)b"}, False),
+    ],
+)
+def test_it_knows_which_grammars_it_can_hold_an_answer_to(
+    server: LlamaServer, schema: dict[str, object], readable: bool
+) -> None:
+    for _ in range(2):
+        assert server.reads(for_schema(schema)) is readable
+
+
+@pytest.mark.parametrize("must_call", [False, True])
+@pytest.mark.parametrize("schema", [None, {"type": "object"}])
+def test_it_can_hold_an_answer_to_calls(
+    server: LlamaServer, must_call: bool, schema: dict[str, object] | None
+) -> None:
+    functions = [{"name": "get.a-b_1"}, {"name": "f", "parameters": {"properties": {"a": {}}}}]
+    for several in (False, True):
+        for loose in (False, True):
+            grammar = for_tools(
+                functions,
+                must_call=must_call,
+                several=several,
+                schema=schema,
+                loose=loose,
+            )
+            assert server.reads(grammar)
+
+
+def test_it_tells_how_much_a_slot_holds(smollm2: Path) -> None:
+    asked = Load(smollm2, "tiny", context_tokens=300, slots=2, threads=1)
+    server = LlamaServer.load(asked)
+    try:
+        assert server.context_tokens(asked) >= 300
+    finally:
+        server.close()

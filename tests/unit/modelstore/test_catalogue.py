@@ -44,4 +44,5 @@ def test_parts_are_in_the_order_of_their_numbers() -> None:
 def test_only_models_that_keep_to_json_promise_it() -> None:
     able = {name for name, model in CATALOGUE.items() if Feature.JSON_SCHEMA in model.features}
     assert able == {"qwen2.5-0.5b", "qwen2.5-1.5b"}
-    assert all(Feature.TOOLS not in model.features for model in CATALOGUE.values())
+    assert {name for name, m in CATALOGUE.items() if Feature.TOOLS in m.features} == able
+    assert all(Feature.CHOICES in model.features for model in CATALOGUE.values())
