@@ -39,6 +39,8 @@ class Account:
     owner: str | None = None
     """Name of the API key; None: all of them."""
     spent: Decimal = ZERO
+    assumed: Decimal = ZERO
+    """The part of `spent` that was assumed, for want of a price."""
     reserved: Decimal = ZERO
     """Promised to requests under way; outlives the period, since they do."""
     _since: datetime | None = None
@@ -48,7 +50,12 @@ class Account:
         """Begins anew when the period is over."""
         if self._since is None or self._until is None or not self._since <= now < self._until:
             self._since, self._until = self.period.begin(now), self.period.end(now)
-            self.spent = ZERO
+            self.spent = self.assumed = ZERO
+
+    def used_up(self, now: datetime) -> bool:
+        """Whether all of it is spent, so that nothing helps but the next period."""
+        self.roll(now)
+        return self.limit is not None and self.spent >= self.limit
 
     def refusal(self, amount: Decimal, now: datetime) -> str | None:
         """Why `amount` cannot be promised now; None when it can.
@@ -57,8 +64,10 @@ class Account:
         high, and else a small budget would refuse everybody with nothing spent. So a limit is
         overrun by one request at most.
         """
+        if self.limit is None:
+            return None
         self.roll(now)
-        if self.limit is None or self.spent + self.reserved + amount <= self.limit:
+        if self.spent + self.reserved + amount <= self.limit:
             return None
         if self.spent < self.limit and not self.reserved:
             return None

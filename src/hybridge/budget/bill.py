@@ -20,6 +20,13 @@ class Bill(Struct, frozen=True):
     saved_usd: Decimal | None
     """USD that the baseline would have cost more; None where either is unknown."""
 
+    def plus(self, lost: Bill) -> Bill:
+        """This one, with the money of a call that brought no answer; its tokens stay aside."""
+        if self.cost_usd is None or lost.cost_usd is None:
+            return Bill(self.usage, None, None)
+        saved = None if self.saved_usd is None else max(Decimal(0), self.saved_usd - lost.cost_usd)
+        return Bill(self.usage, self.cost_usd + lost.cost_usd, saved)
+
 
 def bill(usage: Usage, price: Price | None, baseline: Price | None) -> Bill:
     """The bill for `usage` at `price`, against the same tokens at the price of `baseline`."""

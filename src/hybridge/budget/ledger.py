@@ -16,9 +16,12 @@ from msgspec import Struct
 
 from hybridge.budget.account import ZERO, Account, Period
 from hybridge.budget.config import BudgetConfig
+from hybridge.core.backend import Price
 from hybridge.core.clock import Clock
 from hybridge.core.errors import BudgetExhausted
 
+PROMISED_RETRY_S = 1.0
+"""When to try again where money is only promised: nobody knows when some of it comes back."""
 _log = logging.getLogger("hybridge.budget")
 
 
@@ -31,6 +34,13 @@ class Spend(Struct, frozen=True):
     spent: Decimal
     reserved: Decimal
     limit: Decimal | None
+    assumed: Decimal = ZERO
+    """The part of `spent` that was assumed, for want of a price."""
+
+    @property
+    def left(self) -> Decimal | None:
+        """What may still be promised; None where there is no limit."""
+        return None if self.limit is None else max(ZERO, self.limit - self.spent - self.reserved)
 
 
 class LedgerStatus(Struct, frozen=True):
@@ -42,12 +52,14 @@ class LedgerStatus(Struct, frozen=True):
     """Requests since the start whose cost nobody knows."""
 
 
+Charge = Callable[[Decimal | None, Decimal | None, Decimal | None], None]
+"""Promised, actual, and what to assume where that is unknown."""
+
+
 class Reservation:
     """Money promised to one request. As a block, it gives back at its end what was not settled."""
 
-    def __init__(
-        self, amount: Decimal | None, charge: Callable[[Decimal | None, Decimal | None], None]
-    ) -> None:
+    def __init__(self, amount: Decimal | None, charge: Charge) -> None:
         self._charge = charge
         self._settled = False
         self.amount = amount
@@ -59,14 +71,15 @@ class Reservation:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def settle(self, actual: Decimal | None) -> None:
+    def settle(self, actual: Decimal | None, *, assumed: Decimal | None = None) -> None:
         """Says what the request cost, once; later calls change nothing.
 
-        None: nobody knows. Then what was promised counts as spent, for nothing is silently free.
+        None: nobody knows. Then what is `assumed` counts as spent, else what was promised, for
+        nothing is silently free.
         """
         if not self._settled:
             self._settled = True
-            self._charge(self.amount, actual)
+            self._charge(self.amount, actual, assumed)
 
     def release(self) -> None:
         """Gives the money back, unless it has been settled."""
@@ -85,9 +98,20 @@ class Ledger:
             Account(Period.MONTH, config.monthly_usd),
         )
         self._limited = any(account.limit is not None for account in self._everyone)
+        self._assumed = _assumed(config)
         self._own = {name: Account(Period.DAY, limit, name) for name, limit in tenants.items()}
         self._unknown = 0
         self._warned = False
+
+    def limit(self, config: BudgetConfig, tenants: Mapping[str, Decimal | None]) -> None:
+        """From now on these limits hold; what was spent and promised stays."""
+        fresh = Ledger(config, tenants, self._clock)
+        for account, other in zip(self._everyone, fresh._everyone, strict=True):
+            account.limit = other.limit
+        for name, account in self._own.items():
+            account.limit = tenants.get(name)
+        self._own = fresh._own | self._own
+        self._limited, self._assumed = fresh._limited, fresh._assumed
 
     def reserve(self, tenant: str, amount: Decimal | None) -> Reservation:
         """Promises `amount` USD; whatever is not settled goes back when it is released.
@@ -99,7 +123,10 @@ class Ledger:
             raise ValueError("a reservation cannot be negative")
         refusal = self.refusal(tenant, amount)
         if refusal is not None:
-            raise BudgetExhausted(refusal, retry_after_s=self.resets_in_s(tenant))
+            now = self._clock.now()
+            spent = any(account.used_up(now) for account in self._accounts(tenant))
+            wait_s = self.resets_in_s(tenant) if spent else PROMISED_RETRY_S
+            raise BudgetExhausted(refusal, retry_after_s=wait_s)
         if amount is None:
             self._warn(tenant)
         elif amount:
@@ -112,6 +139,15 @@ class Ledger:
         own = self._own.get(tenant)
         return self._limited or (own is not None and own.limit is not None)
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all, for everybody or for one key."""
+        return self._limited or any(account.limit is not None for account in self._own.values())
+
+    def counted(self, price: Price | None) -> Price | None:
+        """What a cloud is counted at: its price, else the one that is assumed, if one is."""
+        return self._assumed if price is None else price
+
     def refusal(self, tenant: str, amount: Decimal | None) -> str | None:
         """Why `amount` would be refused now, in words; None when it would not.
 
@@ -120,15 +156,18 @@ class Ledger:
         if not amount:
             return None
         now = self._clock.now()
-        refusals = (account.refusal(amount, now) for account in self._accounts(tenant))
-        return next((refusal for refusal in refusals if refusal is not None), None)
+        for account in self._accounts(tenant):
+            refusal = account.refusal(amount, now)
+            if refusal is not None:
+                return refusal
+        return None
 
     def resets_in_s(self, tenant: str | None = None) -> float:
         """Seconds until every limit that is used up now begins anew; until midnight if none is."""
         now = self._clock.now()
         accounts = self._everyone if tenant is None else self._accounts(tenant)
         ends = [Period.DAY.end(now)]
-        ends += [a.period.end(now) for a in accounts if a.refusal(Decimal("Infinity"), now)]
+        ends += [account.period.end(now) for account in accounts if account.used_up(now)]
         return (max(ends) - now).total_seconds()
 
     def status(self) -> LedgerStatus:
@@ -138,7 +177,14 @@ class Ledger:
         for account in (*self._everyone, *self._own.values()):
             account.roll(now)
             spends.append(
-                Spend(account.period, account.owner, account.spent, account.reserved, account.limit)
+                Spend(
+                    account.period,
+                    account.owner,
+                    account.spent,
+                    account.reserved,
+                    account.limit,
+                    account.assumed,
+                )
             )
         return LedgerStatus(tuple(spends), self._unknown)
 
@@ -165,10 +211,17 @@ class Ledger:
                 account.spent += Decimal(spent)
         self._unknown += int(snapshot["unknown"])
 
-    def _charge(self, tenant: str, promised: Decimal | None, actual: Decimal | None) -> None:
+    def _charge(
+        self,
+        tenant: str,
+        promised: Decimal | None,
+        actual: Decimal | None,
+        assumed: Decimal | None,
+    ) -> None:
+        guess = ZERO
         if actual is None:
             self._unknown += 1
-            actual = promised or ZERO
+            actual = guess = assumed if assumed is not None else promised or ZERO
         if not actual and not promised:
             return
         now = self._clock.now()
@@ -176,14 +229,20 @@ class Ledger:
             account.roll(now)
             account.reserved -= promised or ZERO
             account.spent += max(actual, ZERO)
+            if guess:
+                account.assumed += guess
 
     def _accounts(self, tenant: str) -> tuple[Account, ...]:
-        return (*self._everyone, self._account(Period.DAY, tenant))
+        own = self._own.get(tenant)
+        return (*self._everyone, self._account(Period.DAY, tenant) if own is None else own)
 
     def _account(self, period: Period, owner: str | None) -> Account:
         if owner is None:
             return self._everyone[0 if period is Period.DAY else 1]
-        return self._own.setdefault(owner, Account(Period.DAY, None, owner))
+        own = self._own.get(owner)
+        if own is None:
+            own = self._own[owner] = Account(Period.DAY, None, owner)
+        return own
 
     def _warn(self, tenant: str) -> None:
         if self.limits(tenant) and not self._warned:
@@ -192,3 +251,8 @@ class Ledger:
                 "a request to a model without a known price passes; no budget can count it. "
                 "Give its backend a `price`"
             )
+
+
+def _assumed(config: BudgetConfig) -> Price | None:
+    price = config.assumed_price
+    return Price(price.input_usd, price.output_usd) if config.unpriced == "assume" else None

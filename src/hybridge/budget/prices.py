@@ -26,17 +26,19 @@ class Prices:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
-        self._known: dict[tuple[str, str], Price | None] = {}
+        self._known: dict[tuple[str, str, bool], Price | None] = {}
 
-    def find(self, provider: str, model: str) -> Price | None:
+    def find(self, provider: str, model: str, *, writes: bool = True) -> Price | None:
         """The price of a provider's model; None, never zero, when the table does not have it.
 
         Where prices vary with the time of day, the dearest hour's; where they rise with the length
-        of the prompt, those of the shortest.
+        of the prompt, those of the shortest. `writes=False`: of a model that only reads, such as
+        one for embeddings; the table has no price for what it never writes.
         """
-        asked = (provider, model)
+        asked = (provider, model, writes)
         if asked not in self._known:
-            self._known[asked] = _find(_ALIASES.get(provider, provider), model, self._clock.now())
+            called = _ALIASES.get(provider, provider)
+            self._known[asked] = _find(called, model, self._clock.now(), writes=writes)
         return self._known[asked]
 
 
@@ -56,6 +58,9 @@ def cost(price: Price | None, usage: Usage) -> Decimal | None:
     cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
     fresh = (prompt - cached) * price.input_usd
     written = max(0, usage.completion_tokens) * price.output_usd
+    if usage.cache_written_tokens and price.cache_write_usd is not None:
+        kept = min(max(0, usage.cache_written_tokens), prompt - cached)
+        fresh += kept * (price.cache_write_usd - price.input_usd)
     return (fresh + cached * cached_usd + written) / _PER_MILLION
 
 
@@ -64,7 +69,7 @@ def estimate(price: Price, prompt_tokens: int, max_tokens: int) -> Decimal:
     return cost(price, Usage(prompt_tokens, max_tokens))
 
 
-def _find(provider: str, model: str, now: datetime) -> Price | None:
+def _find(provider: str, model: str, now: datetime, *, writes: bool) -> Price | None:
     # A megabyte of data, of use only where a cloud is configured.
     from genai_prices.data_snapshot import get_snapshot
 
@@ -74,19 +79,23 @@ def _find(provider: str, model: str, now: datetime) -> Price | None:
         return None
     dearest: Price | None = None
     for hour in range(24):
-        price = _at(info, now.replace(hour=hour))
-        if price is not None and (dearest is None or price.output_usd > dearest.output_usd):
+        price = _at(info, now.replace(hour=hour), writes=writes)
+        if price is not None and (dearest is None or _dearer(price, dearest)):
             dearest = price
     return dearest
 
 
-def _at(info: ModelInfo, moment: datetime) -> Price | None:
+def _dearer(one: Price, other: Price) -> bool:
+    return (one.output_usd, one.input_usd) > (other.output_usd, other.input_usd)
+
+
+def _at(info: ModelInfo, moment: datetime, *, writes: bool) -> Price | None:
     """None where the table has only half of a price: a half is not a price."""
     prices = info.get_prices(moment)
     read, written = _flat(prices.input_mtok), _flat(prices.output_mtok)
-    if read is None or written is None:
+    if read is None or (written is None and writes):
         return None
-    return Price(read, written, _flat(prices.cache_read_mtok))
+    return Price(read, written or Decimal(0), _flat(prices.cache_read_mtok))
 
 
 def _flat(price: object) -> Decimal | None:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from hybridge.core.config import Section
+
+
+class SemanticConfig(Section):
+    """Section `cache.semantic`: questions that ask the same in other words."""
+
+    similarity_min: float = Field(default=0.8, ge=0, le=1)
+    """How alike the encoder must find two English questions, 0-1, besides their being the same
+    once politeness, spelling and a few listed paraphrases are taken away."""
 
 
 class CacheConfig(Section):
@@ -14,3 +24,9 @@ class CacheConfig(Section):
     """Seconds an edge answer may be given again. 0: never."""
     max_entries: int = Field(default=1000, ge=1)
     """How many answers are kept; the oldest make room."""
+    scope: Literal["caller", "key", "all"] = "caller"
+    """To whom an answer may be given again. `caller`: the same API key with the same `user`,
+    `safety_identifier` and named session. `key`: everybody with the same API key. `all`: everybody,
+    whatever the key."""
+    semantic: SemanticConfig | None = None
+    """Also answers questions in other words. None: only the very same request."""

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
+from collections.abc import Iterable
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hybridge.cache.config import CacheConfig
+from hybridge.cache.identity import Identity, Named
 from hybridge.core.clock import Clock
 from hybridge.core.request import Clearance, Request
 from hybridge.core.response import Completion
 
 NO_KEY = ""
 """The key of a request that may not be remembered: nothing is kept or found under it."""
-
-_NO_MATTER = frozenset(
-    {
-        *("metadata", "prompt_cache_key", "safety_identifier", "service_tier", "store", "user"),
-        *("stream", "stream_options"),
-    }
-)
-"""Members of a body that say how an answer travels and who reads it, not what it says."""
 
 
 class _Entry(Struct, frozen=True):
@@ -35,13 +27,15 @@ class _Entry(Struct, frozen=True):
 class ExactCache:
     """Answers by request, for a while, the least recently used forgotten first.
 
-    What is put here must be an edge answer that was good enough to return: judging is the caller's
+    What is put here must be an answer that was good enough to return: judging is the caller's
     work. Sampled answers (`temperature` above 0) are kept like others: within minutes the same
     question deserves the same answer, and a caller who wants another one changes `seed` or
     anything else that shapes it.
     """
 
-    def __init__(self, config: CacheConfig, clock: Clock) -> None:
+    def __init__(self, config: CacheConfig, clock: Clock, named: Named | None = None) -> None:
+        """`named` as in `Identity`."""
+        self.identity = Identity(config.scope, named)
         self._ttl_s = config.ttl_s
         self._capacity = config.max_entries
         self._clock = clock
@@ -50,17 +44,28 @@ class ExactCache:
     def __len__(self) -> int:
         return len(self._entries)
 
+    def handed_on(self, config: CacheConfig, gone: Iterable[str], clock: Clock) -> ExactCache:
+        """The same answers within other bounds, but for those of backends that are gone.
+
+        This one goes on by itself, for requests that began on it. An answer that is kept expires
+        when it would have.
+        """
+        lost, rest = frozenset(gone), ExactCache(config, clock, self.identity.named)
+        rest._entries.update(
+            (key, entry)
+            for key, entry in self._entries.items()
+            if entry.completion.model not in lost
+        )
+        return rest
+
     def key(self, request: Request) -> str:
-        """A digest over the tenant, the whole conversation and everything that shapes the answer.
+        """A digest over the caller, the whole conversation and everything that shapes the answer.
 
         `NO_KEY` for a request that may not leave the device: nothing of it is remembered (R32).
         """
         if request.clearance is Clearance.DEVICE_ONLY:
             return NO_KEY
-        shaping = {name: value for name, value in request.body.items() if name not in _NO_MATTER}
-        turns = [[message.role, message.text] for message in request.messages]
-        whole = [request.tenant, request.model, request.wish.tier, turns, shaping]
-        return hashlib.sha256(msgspec.json.encode(whole, order="deterministic")).hexdigest()
+        return self.identity.digest(request)
 
     def get(self, key: str) -> Completion | None:
         """The answer under this key, if it is not too old."""

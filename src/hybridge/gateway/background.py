@@ -69,12 +69,8 @@ class Background:
         if shadowing.asked.cancelled():
             self._drop(subject, "cloud_failed")
             return
-        try:
-            asked = await self._ask(shadowing, subject)
-        except BackendError as error:
-            if not shadowing.asked.done():
-                shadowing.asked.set_exception(error)
-                shadowing.asked.exception()  # marked as seen: perhaps nobody waits for it
+        asked = await self._ask(shadowing, subject)
+        if isinstance(asked, BackendError):
             self._drop(subject, f"{shadowing.backend.spec.tier.value}_failed")
             return
         served = await shadowing.other()
@@ -83,10 +79,13 @@ class Background:
             return
         await self._report(subject, asked, served)
 
-    async def _ask(self, shadowing: Shadowing, subject: Subject) -> Side:
+    async def _ask(self, shadowing: Shadowing, subject: Subject) -> Side | BackendError:
         started_s = self._clock.monotonic()
         deadline = Deadline.after(self._timeout_s, self._clock)
         completion = await shadowing.ask(Call(whole(subject.request), deadline, want_logprobs=True))
+        if isinstance(completion, BackendError):
+            shadowing.came(completion)
+            return completion
         shadowing.confidence = self._judge.confidence(
             completion.tokens,
             completion.text,
@@ -94,8 +93,7 @@ class Background:
             wanted=Wanted.of(subject.request),
             score=subject.plan.score,
         )
-        if not shadowing.asked.done():
-            shadowing.asked.set_result(completion)
+        shadowing.came(completion)
         spec = shadowing.backend.spec
         took_ms = 1000 * (self._clock.monotonic() - started_s)
         return Side(

@@ -37,6 +37,6 @@ class ConfidentEdge:
             replace(self._plan, attempts=alone),
             self._trip.request,
             self._trip.deadline,
-            standing_in={name: self._shadowing.replay},
+            standing_in=self._shadowing.standing_in,
         )
         return replace(outcome, route=Route.SHADOW, reasons=("hedged: the edge was confident",))

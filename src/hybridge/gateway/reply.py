@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
+from hybridge.budget.allowance import Rate
 from hybridge.budget.bill import Bill, bill
 from hybridge.core.backend import FREE, BackendSpec
 from hybridge.core.plan import Plan, Route
@@ -37,9 +38,25 @@ class Reply:
         return self.outcome.route
 
     @property
+    def tier(self) -> Tier:
+        """Of the backend that answers."""
+        return self.outcome.answer.spec.tier
+
+    @property
     def degraded(self) -> bool:
         """Whether the edge answers in the cloud's place."""
         return self.outcome.degraded or self.outcome.route is Route.EDGE_DEGRADED
+
+    @property
+    def over(self) -> bool:
+        """Whether no backend works for it any more."""
+        return self.outcome.answer.over
+
+    @property
+    def rates(self) -> Mapping[str, Rate]:
+        """What is left of the key's `requests` and `tokens` per minute, where it has limits."""
+        slot = self._trip.slot
+        return {} if slot is None else slot.rates()
 
     async def aclose(self) -> None:
         """Stops the backend, if it is still at work."""
@@ -55,6 +72,8 @@ class Reply:
         if self.outcome.route is Route.CACHE:
             price = FREE
         made = bill(self._usage(), price, self._baseline.price if self._baseline else None)
+        if self._trip.lost is not None:
+            made = made.plus(self._trip.lost)
         if self.outcome.answer.over:
             self._bill = made
         return made
@@ -69,6 +88,8 @@ class Reply:
         if answer.usage is not None:
             return answer.usage
         written = estimate_tokens(answer.text)
+        if self._trip.request.stream:  # tools that are called and thoughts are no text
+            written = max(written, answer.pieces)
         return Usage(self._trip.count_prompt(), written, estimated=True)
 
     def report(self) -> Report:

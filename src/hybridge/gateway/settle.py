@@ -50,6 +50,8 @@ class Settlement:
             self._events.emit(self._served(trip))
         except Exception:
             _log.exception("settling request %s failed", trip.request.id)
+            if trip.shadowing is not None:
+                trip.shadowing.cancel()  # it would wait for the other side for ever
 
     def _keep(self, trip: Trip, plan: Plan, outcome: Outcome) -> None:
         answer = outcome.answer
@@ -73,8 +75,9 @@ class Settlement:
     def _served(self, trip: Trip) -> Served:
         reply, request = trip.reply, trip.request
         answer = reply.outcome.answer if reply else None
+        spec = answer.spec if answer else trip.lost_by
         first_s = answer.first_event_s if answer else None
-        spent = reply.bill if reply else None
+        spent = reply.bill if reply else trip.lost
         return Served(
             request_id=request.id,
             at=self._clock.now(),
@@ -82,9 +85,9 @@ class Settlement:
             session=request.session,
             plan=trip.plan,
             route=reply.route if reply else None,
-            tier=answer.spec.tier if answer else None,
-            backend=answer.spec.name if answer else None,
-            model=answer.model if answer else None,
+            tier=spec.tier if spec else None,
+            backend=spec.name if spec else None,
+            model=answer.model if answer else spec.model if spec else None,
             confidence=answer.confidence if answer else None,
             degraded=reply.degraded if reply else False,
             stream=request.stream,

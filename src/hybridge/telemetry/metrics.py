@@ -19,6 +19,7 @@ from hybridge.core.events import (
     ShadowDropped,
 )
 from hybridge.core.request import Tier
+from hybridge.telemetry.allowed import Allowed
 from hybridge.telemetry.series import Counts, Spread
 
 _NONE = "none"
@@ -85,6 +86,8 @@ class Metrics:
             "model_load_seconds", "How long a local model took to load, last time.", "backend"
         )
         self._in_flight = self._gauge("in_flight", "Requests under way.")
+        self.allowed = Allowed(self.registry)
+        """What API keys have spent and may still ask for."""
         self._gauge("build_info", "1; the version is in the label.", "version").labels(
             __version__
         ).set(1)
@@ -132,12 +135,14 @@ class Metrics:
             self._on_answer(served, served.backend)
 
     def _on_answer(self, served: Served, backend: str) -> None:
-        if served.route != "cache" and served.tier is Tier.CLOUD:
-            self._cloud_calls.add((backend,))
-            if _outcome(served) == "failed":
-                self._cloud_errors.add((backend, "broken_off"))
-        if served.route != "cache" and served.tier is Tier.EDGE and _outcome(served) == "failed":
-            self._edge_failures.add((backend, "broken_off"))
+        failed = _outcome(served) == "failed"
+        # One that failed before it had begun was told of as an `AttemptFailed`.
+        if served.route != "cache" and not (failed and served.first_event_ms is None):
+            if served.tier is Tier.CLOUD:
+                self._cloud_calls.add((backend,))
+            if failed:
+                failures = self._cloud_errors if served.tier is Tier.CLOUD else self._edge_failures
+                failures.add((backend, "broken_off"))
         self._on_usage(served, backend)
         self._on_money(served, backend)
 

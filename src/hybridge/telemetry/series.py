@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
 from prometheus_client.registry import Collector, CollectorRegistry
 from prometheus_client.utils import floatToGoString
 
@@ -92,3 +96,28 @@ class Spread(Collector):
 
     def _none(self) -> list[int]:
         return [0] * (len(self._bounds) + 1)
+
+
+class Readings(Collector):
+    """A gauge for each set of labels, read when Prometheus asks; none while there is no source."""
+
+    def __init__(
+        self, registry: CollectorRegistry, name: str, help_text: str, *labels: str
+    ) -> None:
+        self._name = f"hybridge_{name}"
+        self._help = help_text
+        self.label_names = labels
+        self.source: Callable[[], Iterable[tuple[Labels, float]]] = tuple
+        """Where to read."""
+        registry.register(self)
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """The name and the labels alone."""
+        yield GaugeMetricFamily(self._name, self._help, labels=self.label_names)
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """All of them, as of now."""
+        family = GaugeMetricFamily(self._name, self._help, labels=self.label_names)
+        for labels, value in self.source():
+            family.add_metric(labels, value)
+        yield family

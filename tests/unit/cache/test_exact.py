@@ -56,6 +56,11 @@ def test_an_answer_is_found_again_without_its_probabilities() -> None:
         request(tools=[{"type": "function", "function": {"name": "add"}}]),
         request(response_format={"type": "json_object"}),
         request(some_new_parameter=True),
+        request(user="u-1"),
+        request(safety_identifier="u-1"),
+        replace(request(), session="s"),
+        replace(request(), messages=(Message("system", "Shout."), *request().messages)),
+        replace(request(), messages=(Message("user", "Hi"), *request().messages)),
     ],
 )
 def test_what_shapes_the_answer_or_its_owner_separates(other: Request) -> None:
@@ -67,14 +72,49 @@ def test_what_shapes_the_answer_or_its_owner_separates(other: Request) -> None:
     "other",
     [
         request(stream=True, stream_options={"include_usage": True}),
-        request(user="u-1"),
         request(metadata={"trace": "9"}),
-        replace(request(), id="2", session="s", received_s=9.0),
+        replace(request(), id="2", received_s=9.0),
     ],
 )
 def test_how_it_travels_does_not_separate(other: Request) -> None:
     kept = cache()
     assert kept.key(other) == kept.key(request())
+
+
+def keys(scope: str, one: Request, other: Request) -> tuple[str, str]:
+    config = CacheConfig.model_validate({"scope": scope})
+    kept = ExactCache(config, ManualClock(), named=lambda asked: asked.session == "mine")
+    return kept.key(one), kept.key(other)
+
+
+TENANT = replace(request(), tenant="b")
+PERSON = request(user="u-1")
+SESSION = replace(request(), session="mine")
+
+
+@pytest.mark.parametrize(
+    ("scope", "other", "shared"),
+    [
+        ("caller", TENANT, False),
+        ("caller", PERSON, False),
+        ("caller", SESSION, False),
+        ("key", TENANT, False),
+        ("key", PERSON, True),
+        ("key", SESSION, True),
+        ("all", TENANT, True),
+        ("all", PERSON, True),
+        ("all", SESSION, True),
+        ("all", request("2 + 3?"), False),
+    ],
+)
+def test_the_scope_says_who_shares(scope: str, other: Request, *, shared: bool) -> None:
+    one, another = keys(scope, request(), other)
+    assert (one == another) == shared
+
+
+def test_a_session_that_nobody_named_does_not_separate() -> None:
+    one, other = keys("caller", request(), replace(request(), session="made of the opening"))
+    assert one == other
 
 
 def test_the_order_of_members_does_not_matter() -> None:

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from hybridge.budget.allowance import Allowances, Limits
 from hybridge.budget.config import BudgetConfig
 from hybridge.budget.ledger import Ledger
 from hybridge.cache.config import CacheConfig
 from hybridge.cache.exact import ExactCache
+from hybridge.cache.semantic import SemanticCache
 from hybridge.core.backend import Price
-from hybridge.core.clock import SystemClock
+from hybridge.core.clock import Clock, SystemClock
 from hybridge.core.events import Events, GatewayEvent
 from hybridge.core.plan import Score
 from hybridge.core.request import Feature, Message, Request, Tier
@@ -44,6 +46,7 @@ from hybridge.routing.session import Sessions
 from hybridge.testing.backend import Script, ScriptedBackend, spec
 
 CLOCK = SystemClock()
+PRICE = Price(Decimal(2), Decimal(8))
 
 
 class FixedScorer:
@@ -64,6 +67,8 @@ class Scene:
     """A gateway, its two backends and everything that was told to those who watch."""
 
     gateway: Gateway
+    ledger: Ledger
+    allowances: Allowances
     edge: ScriptedBackend
     cloud: ScriptedBackend
     told: list[GatewayEvent] = field(default_factory=list)
@@ -85,13 +90,19 @@ def stage() -> Stage:
         p: float = 0.0,
         broken_scorer: bool = False,
         routing: dict[str, Any] | None = None,
-        daily_usd: Decimal = Decimal(100),
-        cache: bool = False,
+        daily_usd: Decimal | None = Decimal(100),
+        budget: dict[str, Any] | None = None,
+        price: Price | None = PRICE,
+        cache: bool | dict[str, Any] = False,
+        privacy: dict[str, Any] | None = None,
         patience: Patience | None = None,
+        limits: dict[str, Limits] | None = None,
+        fallbacks: dict[str, list[str]] | None = None,
+        clock: Clock = CLOCK,
     ) -> AsyncIterator[Scene]:
-        price = Price(Decimal(2), Decimal(8))
         tools = frozenset({Feature.TOOLS})
-        far = replace(spec("cloud", Tier.CLOUD, features=tools), model="large", price=price)
+        able = tools | {Feature.CHOICES}
+        far = replace(spec("cloud", Tier.CLOUD, features=able), model="large", price=price)
         backends = {
             "edge": ScriptedBackend(spec("edge", features=tools), edge),
             "cloud": ScriptedBackend(far, cloud),
@@ -112,7 +123,7 @@ def stage() -> Stage:
             FixedScorer(p, broken=broken_scorer),
             Sessions(config.session_window, config.session_ttl_s, CLOCK),
             config.thresholds,
-            fallbacks={},
+            fallbacks=fallbacks or {},
             shadow_rate=0.0,
             draw=lambda: 1.0,
         )
@@ -140,15 +151,18 @@ def stage() -> Stage:
             events=events,
             clock=CLOCK,
         )
-        recall = (
-            Recall(ExactCache(CacheConfig(), CLOCK), fleet, config.thresholds, CLOCK)
-            if cache
-            else None
-        )
+        recall = None
+        if cache is not False:
+            kept = CacheConfig.model_validate({} if cache is True else cache)
+            exact = ExactCache(kept, CLOCK)
+            semantic = SemanticCache(exact, kept) if kept.semantic else None
+            recall = Recall(exact, fleet, config.thresholds, CLOCK, semantic=semantic)
+        money = BudgetConfig.model_validate({"daily_usd": daily_usd} | (budget or {}))
+        ledger, allowances = Ledger(money, {}, clock), Allowances(limits or {}, clock)
         gateway = Gateway(
             fleet,
-            Guard(PrivacyConfig()),
-            Ledger(BudgetConfig(daily_usd=daily_usd), {}, CLOCK),
+            Guard(PrivacyConfig.model_validate(privacy or {})),
+            ledger,
             recall,
             planner,
             runner,
@@ -156,8 +170,9 @@ def stage() -> Stage:
             Settlement(planner.sessions, latencies, recall, events, CLOCK),
             patience or Patience(deadline_s=10),
             CLOCK,
+            allowances=allowances,
         )
-        yield Scene(gateway, backends["edge"], backends["cloud"], told)
+        yield Scene(gateway, ledger, allowances, backends["edge"], backends["cloud"], told)
         await shadow.close()
 
     return staged
@@ -166,11 +181,12 @@ def stage() -> Stage:
 @pytest.fixture
 def ask() -> Callable[..., Request]:
     def asked(prompt: str = "What causes the seasons on Earth?", **more: Any) -> Request:
-        body = {"model": "auto", "messages": [{"role": "user", "content": prompt}]}
-        body |= {"stream": True} if more.get("stream") else {}
+        model, turns = more.get("model", "auto"), more.pop("turns", ())
+        turns = [*turns, ("user", prompt)]
+        body = {"model": model, "messages": [{"role": r, "content": text} for r, text in turns]}
+        body |= ({"stream": True} if more.get("stream") else {}) | more.pop("extra", {})
         fields = {"model": "auto", "body": body} | more
-        return Request(
-            id="r", messages=(Message("user", prompt),), received_s=CLOCK.monotonic(), **fields
-        )
+        messages = tuple(Message(role, text) for role, text in turns)
+        return Request(id="r", messages=messages, received_s=CLOCK.monotonic(), **fields)
 
     return asked

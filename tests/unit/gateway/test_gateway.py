@@ -111,7 +111,7 @@ async def test_a_callers_own_fault_is_not_tried_elsewhere(stage, ask):
 
 
 async def test_a_wrong_model_name_of_the_operator_degrades(stage, ask):
-    missing = broken("cloud", Fault.CALLER, status=404)
+    missing = broken("cloud", Fault.ABSENT, status=404)
     async with stage(SURE, missing, p=HARD) as scene:
         _, report = await served(scene, ask())
     assert report.route is Route.EDGE_DEGRADED

@@ -1,0 +1,107 @@
+"""The money of a request: promised before it runs, said after it, whatever happens (R61)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hybridge.budget.account import ZERO
+from hybridge.budget.bill import Bill
+from hybridge.budget.ledger import Ledger
+from hybridge.budget.prices import cost, estimate
+from hybridge.core.backend import BackendSpec
+from hybridge.core.errors import BudgetExhausted
+from hybridge.core.request import AUTO, Tier
+from hybridge.gateway.fleet import Fleet
+from hybridge.gateway.trip import Trip
+
+CANCELLED = "cancelled"
+"""What ended a request whose caller hung up."""
+
+
+class Payment:
+    """Reserves and settles, from the same books for all requests."""
+
+    def __init__(self, fleet: Fleet, ledger: Ledger) -> None:
+        self._fleet = fleet
+        self._ledger = ledger
+
+    def reserve(self, trip: Trip) -> None:
+        """Promises what the request may cost; whatever it did not cost goes back when it is paid.
+
+        No money left only rules the clouds out. Raises `BudgetExhausted` where the caller named
+        one, and nothing on the edge may answer in its place.
+        """
+        tenant = trip.request.tenant
+        amount = self._estimate(trip) if self._ledger.limits(tenant) else ZERO
+        try:
+            trip.reservation = self._ledger.reserve(tenant, amount)
+        except BudgetExhausted as exhausted:
+            trip.over_budget = str(exhausted)
+            self._refuse_named_cloud(trip, exhausted)
+
+    def refusal(self, trip: Trip) -> str | None:
+        """Why no cloud could be paid for the request now; None when one could."""
+        return self._ledger.refusal(trip.request.tenant, self._estimate(trip))
+
+    def pay(self, trip: Trip) -> None:
+        """Says what it cost, and gives back its promised money and its place; to be called once."""
+        trip.paid = True
+        try:
+            bill = trip.reply.bill if trip.reply else self._lost(trip)
+            if bill is not None:
+                self._settle(trip, bill)
+                return
+        except BaseException:
+            trip.leave()
+            raise
+        trip.leave()
+
+    def _lost(self, trip: Trip) -> Bill | None:
+        """What it costs that clouds were asked whose answers never began."""
+        if trip.error == CANCELLED:
+            trip.abandon()
+        return trip.lost
+
+    def _settle(self, trip: Trip, bill: Bill) -> None:
+        if trip.reservation is not None:
+            assumed = None if bill.cost_usd is not None else self._assumed(trip, bill)
+            trip.reservation.settle(bill.cost_usd, assumed=assumed)
+        if trip.slot is not None:
+            trip.slot.give_back(bill.usage.prompt_tokens + bill.usage.completion_tokens)
+
+    def _estimate(self, trip: Trip) -> Decimal | None:
+        """USD the request may cost at most: on the dearest cloud that may come to answer it.
+
+        None where no price is known that counts.
+        """
+        most, unknown = ZERO, False
+        for spec in self._called(trip):
+            if spec.tier is not Tier.CLOUD:
+                continue
+            price = self._ledger.counted(spec.price)
+            if price is None:
+                unknown = True
+            else:
+                most = max(most, estimate(price, trip.count_prompt(), trip.most_written()))
+        return None if unknown and not most else most
+
+    def _called(self, trip: Trip) -> list[BackendSpec]:
+        """Who may come to answer the request."""
+        backends = self._fleet.backends
+        return [backends[name].spec for name in trip.called or backends if name in backends]
+
+    def _assumed(self, trip: Trip, bill: Bill) -> Decimal | None:
+        """What a budget counts where nobody knows the cost."""
+        usages = [] if trip.lost is None else [trip.lost.usage]
+        if trip.reply is not None and trip.reply.tier is Tier.CLOUD:
+            usages.append(bill.usage)
+        price = self._ledger.counted(None)
+        return None if price is None else sum((cost(price, usage) for usage in usages), ZERO)
+
+    def _refuse_named_cloud(self, trip: Trip, exhausted: BudgetExhausted) -> None:
+        tiers = [spec.tier for spec in self._called(trip)]
+        if trip.called and Tier.EDGE not in tiers:
+            raise BudgetExhausted(
+                f"{exhausted}; the edge still answers `model: {AUTO}`",
+                retry_after_s=exhausted.retry_after_s,
+            ) from exhausted
