@@ -169,6 +169,30 @@ ERRORS = {
         "routing: {fallbacks: {local: [gpt]}}\n",
         "hybridge.yaml:1:31: routing.fallbacks.local[0]: no backend `gpt`; there are: local",
     ),
+    "a feature that there is not": (
+        "cloud: {backends: [{name: a, model: m, features: [tools, magic]}]}\n",
+        "hybridge.yaml:1:58: cloud.backends[0].features[1]: unknown feature `magic`; there are ",
+    ),
+    "a provider without an address": (
+        "cloud: {backends: [{name: a, model: m, provider: azure}]}\n",
+        "hybridge.yaml:1:20: cloud.backends[0]: provider `azure` has no address of its own",
+    ),
+    "a negative price": (
+        "cloud: {backends: [{name: a, model: m, price: {input_usd: -1, output_usd: 1}}]}\n",
+        "hybridge.yaml:1:48: cloud.backends[0].price.input_usd: must be greater than or equal to 0",
+    ),
+    "a price in words": (
+        "cloud: {backends: [{name: a, model: m, price: cheap}]}\n",
+        "hybridge.yaml:1:40: cloud.backends[0].price: must be 'auto' or must hold keys, of these: ",
+    ),
+    "half a price": (
+        "cloud: {backends: [{name: a, model: m, price: {input_usd: 1}}]}\n",
+        "hybridge.yaml:1:40: cloud.backends[0].price.output_usd: is missing",
+    ),
+    "a price that is no number": (
+        "cloud: {backends: [{name: a, model: m, price: {input_usd: .nan, output_usd: 1}}]}\n",
+        "hybridge.yaml:1:48: cloud.backends[0].price.input_usd: must be a finite number",
+    ),
     "a missing cloud key": (
         "cloud:\n  backends:\n    - {name: gpt, model: m, api_key_env: NO_SUCH}\n",
         "hybridge.yaml:3:29: cloud.backends[0].api_key_env: environment variable NO_SUCH is not",

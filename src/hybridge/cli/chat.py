@@ -47,6 +47,7 @@ async def _chat(
 
     settings = settings_of(config, {"port": 0})
     async with wiring.open_house(settings) as house, Listener(house.app, settings.server) as at:
+        await house.loaded()
         await _converse(http, at.url, model, key, message)
 
 

@@ -25,6 +25,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 DEFAULT = Path("hybridge.yaml")
 
 
+def config_path(config: Path | None) -> Path | None:
+    """The file a command reads: the one it was given, else `./hybridge.yaml` if there is one."""
+    return config or (DEFAULT if DEFAULT.exists() else None)
+
+
 def settings_of(config: Path | None, server: Mapping[str, object] | None = None) -> Settings:
     """The settings a command runs with; `server` holds what its own options set, None: not set.
 
@@ -32,6 +37,6 @@ def settings_of(config: Path | None, server: Mapping[str, object] | None = None)
     """
     from hybridge.settings import load
 
-    settings = load(config or (DEFAULT if DEFAULT.exists() else None))
+    settings = load(config_path(config))
     changed = {key: value for key, value in (server or {}).items() if value is not None}
     return settings.with_server(**changed) if changed else settings

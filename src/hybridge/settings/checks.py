@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
-from hybridge.cloud.config import CloudConfig
-from hybridge.core.request import AUTO
+from hybridge.cloud.config import CloudBackendConfig, CloudConfig
+from hybridge.cloud.providers import Provider
+from hybridge.core.request import AUTO, Feature
 from hybridge.edge.config import EdgeConfig
+from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.routing.config import RoutingConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc, dotted
@@ -29,22 +31,34 @@ def check_server(server: ServerConfig) -> Iterator[Finding]:
 
 
 def check_backends(
-    edge: EdgeConfig, cloud: CloudConfig, providers: Mapping[str, object]
+    edge: EdgeConfig,
+    cloud: CloudConfig,
+    embeddings: EmbeddingsConfig,
+    providers: Mapping[str, Provider],
 ) -> Iterator[Finding]:
-    """Names are unique over both tiers, none is `auto`, and providers exist."""
+    """Names are unique over both tiers, none is `auto`; providers and features exist."""
     seen: dict[str, Loc] = {}
     names: list[tuple[Loc, str]] = [
         *((("edge", "backends", i, "name"), row.name) for i, row in enumerate(edge.backends)),
         *((("cloud", "backends", i, "name"), row.name) for i, row in enumerate(cloud.backends)),
+        *(
+            (("embeddings", "backends", i, "name"), row.name)
+            for i, row in enumerate(embeddings.backends)
+        ),
     ]
     for loc, name in names:
         if name == AUTO:
             yield loc, f"`{AUTO}` is the name that leaves the choice to the router"
         yield from _twice(seen, name, loc)
     for index, backend in enumerate(cloud.backends):
-        if backend.provider not in providers:
-            known = ", ".join(sorted(providers))
-            yield ("cloud", "backends", index, "provider"), f"must be one of {known}"
+        yield from _check_provider(backend, ("cloud", "backends", index), providers)
+    for index, embedder in enumerate(embeddings.backends):
+        if embedder.engine == "openai":
+            yield from _check_provider(embedder, ("embeddings", "backends", index), providers)
+    for index, local in enumerate(edge.backends):
+        yield from _check_features(local.features, ("edge", "backends", index, "features"))
+    for index, far in enumerate(cloud.backends):
+        yield from _check_features(far.features, ("cloud", "backends", index, "features"))
 
 
 def check_fallbacks(
@@ -59,6 +73,23 @@ def check_fallbacks(
         for index, other in enumerate(others):
             if other not in names:
                 yield ("routing", "fallbacks", name, index), _no_backend(other, names)
+
+
+def _check_provider(
+    row: CloudBackendConfig | EmbedderConfig, loc: Loc, providers: Mapping[str, Provider]
+) -> Iterator[Finding]:
+    provider = providers.get(row.provider)
+    if provider is None:
+        yield (*loc, "provider"), f"must be one of {', '.join(sorted(providers))}"
+    elif not (row.base_url or provider.base_url):
+        yield loc, f"provider `{row.provider}` has no address of its own: add base_url"
+
+
+def _check_features(features: Iterable[str] | None, loc: Loc) -> Iterator[Finding]:
+    known = {feature.value for feature in Feature}
+    for index, name in enumerate(features or ()):
+        if name not in known:
+            yield (*loc, index), f"unknown feature `{name}`; there are {', '.join(sorted(known))}"
 
 
 def _no_backend(name: str, known: Iterable[str]) -> str:

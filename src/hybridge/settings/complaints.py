@@ -10,8 +10,10 @@ from pydantic_core import ErrorDetails
 
 from hybridge.settings import schema
 from hybridge.settings.problems import Loc
+from hybridge.settings.variables import Filled
 
 _LONGEST_SHOWN = 60
+_VALUE_SAYS_NOTHING = ("value_error", "extra_forbidden", "missing")
 _WRONG_SHAPE = ("model_type", "dict_type", "literal_error")
 
 
@@ -21,10 +23,14 @@ def complaints(
     """Each finding about one section's `data`, as a key within it and a sentence."""
     found = [(_real(error, data), error) for error in errors]
     deeper = {loc[:end] for loc, _ in found for end in range(len(loc))}
+    told: dict[Loc, list[ErrorDetails]] = {}
     for loc, error in found:
         if error["type"] in _WRONG_SHAPE and loc in deeper:
             continue  # one alternative of a union; the other one was meant, and says more
-        yield loc, _sentence(error, loc, annotation)
+        told.setdefault(loc, []).append(error)
+    for loc, alternatives in told.items():
+        said = " or ".join(_sentence(error, loc, annotation) for error in alternatives)
+        yield loc, said + _given(alternatives[0])
 
 
 def unknown(key: str, known: Iterable[str]) -> str:
@@ -61,13 +67,15 @@ def _sentence(error: ErrorDetails, loc: Loc, annotation: Any) -> str:
     if error["type"] in ("model_type", "model_attributes_type"):
         names = ", ".join(schema.fields(_at(loc, annotation)))
         said = f"must hold keys, of these: {names}"
-    return said + _given(error)
+    return said
 
 
 def _given(error: ErrorDetails) -> str:
     """The value at fault, unless it may hold a password or says nothing."""
     value = error["input"]
-    if error["type"] == "value_error" or not isinstance(value, str | int | float | bool):
+    if error["type"] in _VALUE_SAYS_NOTHING or isinstance(value, Filled):
+        return ""
+    if not isinstance(value, str | int | float | bool):
         return ""
     shown = repr(value)
     return "" if "://" in shown or len(shown) > _LONGEST_SHOWN else f", not {shown}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from hybridge.core.errors import ConfigError
-from hybridge.settings.problems import Loc, Problem, refuse
+from hybridge.settings.problems import Loc, Problem, Refused, refuse
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -26,14 +25,22 @@ class Document:
         """`file:line:column` of the key, or of the nearest thing around it that exists."""
         if self._root is None:
             return self.name
-        mark = self._root.start_mark
-        node: yaml.Node | None = self._root
+        nearest = [self._root, *self._keys(loc)][-1].start_mark
+        return f"{self.name}:{nearest.line + 1}:{nearest.column + 1}"
+
+    def line(self, loc: Loc) -> str | None:
+        """`file:line` of the key itself; None where the file does not have it."""
+        keys = list(self._keys(loc))
+        return f"{self.name}:{keys[-1].start_mark.line + 1}" if len(keys) == len(loc) else None
+
+    def _keys(self, loc: Loc) -> Iterator[yaml.Node]:
+        """The nodes that mark a key and what it lies in, as far as they exist, from the top."""
+        node = self._root
         for part in loc:
             key, node = _child(node, part)
             if key is None:
-                break
-            mark = key.start_mark
-        return f"{self.name}:{mark.line + 1}:{mark.column + 1}"
+                return
+            yield key
 
 
 def read(path: Path) -> Document:
@@ -42,21 +49,21 @@ def read(path: Path) -> Document:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{path}: cannot be read: {reason}") from error
+        raise _refused(path, f"cannot be read: {reason}") from error
     loader = yaml.SafeLoader(text)
     try:
         root = loader.get_single_node()
         data = {} if root is None else _Builder(str(path), loader).build(root)
     except yaml.MarkedYAMLError as error:
-        raise ConfigError(_syntax(path, error)) from error
+        raise _syntax(path, error) from error
     except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(f"{path}: is not YAML: {error}") from error
+        raise _refused(path, f"is not YAML: {error}") from error
     finally:
         loader.dispose()
     if data is None:
         data = {}
     if not isinstance(data, dict):
-        raise ConfigError(f"{path}:1:1: must hold sections such as `server:`, not a single value")
+        raise _refused(f"{path}:1:1", "must hold sections such as `server:`, not a single value")
     return Document(str(path), data, root)
 
 
@@ -119,7 +126,11 @@ def _child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, y
     return None, None
 
 
-def _syntax(path: Path, error: yaml.MarkedYAMLError) -> str:
+def _syntax(path: Path, error: yaml.MarkedYAMLError) -> Refused:
     mark = error.problem_mark or error.context_mark
-    place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-    return f"{place}: {' '.join(filter(None, (error.context, error.problem)))}"
+    place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
+    return _refused(place, " ".join(filter(None, (error.context, error.problem))))
+
+
+def _refused(place: Path | str, what: str) -> Refused:
+    return Refused([Problem(str(place), (), what)])

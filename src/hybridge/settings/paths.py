@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hybridge.edge.config import EdgeBackendConfig, EdgeConfig, ModelsConfig
+from hybridge.edge.embedder_config import SHIPPED, EmbedderConfig, EmbeddingsConfig
 from hybridge.routing.config import RoutingConfig
 
 
@@ -22,6 +23,12 @@ def anchor_edge(edge: EdgeConfig, folder: Path) -> EdgeConfig:
     return edge.model_copy(update={"backends": rows})
 
 
+def anchor_embeddings(embeddings: EmbeddingsConfig, folder: Path) -> EmbeddingsConfig:
+    """So do the folders of embedding models."""
+    rows = tuple(_anchor_embedder(row, folder) for row in embeddings.backends)
+    return embeddings.model_copy(update={"backends": rows})
+
+
 def anchor_models(models: ModelsConfig, folder: Path, environ: Mapping[str, str]) -> ModelsConfig:
     """The model folder, always named in the end."""
     chosen = _default_folder(environ) if models.dir is None else folder / models.dir.expanduser()
@@ -30,6 +37,12 @@ def anchor_models(models: ModelsConfig, folder: Path, environ: Mapping[str, str]
 
 def _anchor_row(row: EdgeBackendConfig, folder: Path) -> EdgeBackendConfig:
     if row.engine != "llamacpp" or not row.model.endswith((".gguf", ".onnx")):
+        return row
+    return row.model_copy(update={"model": str(folder / Path(row.model).expanduser())})
+
+
+def _anchor_embedder(row: EmbedderConfig, folder: Path) -> EmbedderConfig:
+    if row.engine != "onnx" or row.model == SHIPPED:
         return row
     return row.model_copy(update={"model": str(folder / Path(row.model).expanduser())})
 

@@ -26,11 +26,19 @@ class Problem:
         return f"{self.place}: {key}: {self.what}" if key else f"{self.place}: {self.what}"
 
 
+class Refused(ConfigError):
+    """A `ConfigError` that still knows its problems one by one."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """Each problem is told once, on a line of its own."""
+        self.problems = tuple({str(problem): problem for problem in problems}.values())
+        super().__init__("\n".join(map(str, self.problems)))
+
+
 def refuse(problems: Sequence[Problem]) -> None:
-    """Raises one `ConfigError` that holds every problem, each on its own line."""
+    """Raises one `Refused` that holds every problem, if there is any."""
     if problems:
-        lines = dict.fromkeys(map(str, problems))
-        raise ConfigError("\n".join(lines))
+        raise Refused(problems)
 
 
 def dotted(loc: Loc) -> str:

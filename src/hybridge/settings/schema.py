@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from hybridge.core.config import Section
+from hybridge.settings.problems import Loc
 
 
 def options(annotation: Any) -> tuple[Any, ...]:
@@ -57,3 +58,13 @@ def walk(section: type[Section], prefix: str = "") -> Iterator[tuple[str, FieldI
         for option in options(field.annotation if inside is None else inside):
             if isinstance(option, type) and issubclass(option, Section):
                 yield from walk(option, deeper)
+
+
+def field(section: type[Section], loc: Loc) -> FieldInfo | None:
+    """The field that a key is; None for a row, and for a key of a free mapping."""
+    found: FieldInfo | None = None
+    annotation: Any = section
+    for part in loc:
+        found = fields(annotation).get(str(part))
+        annotation = found.annotation if found else item(annotation) or entry(annotation)
+    return found

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
 from hybridge.cloud.providers import Provider
 from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
+from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc
 
@@ -53,6 +54,15 @@ class Lookup:
         }
         return {name: key for name, key in keys.items() if key is not None}
 
+    def embeddings(self, embeddings: EmbeddingsConfig) -> dict[str, str]:
+        """The same for servers that embed."""
+        keys = {
+            row.name: self._of_row("embeddings", i, row) or self._usual_key(row)
+            for i, row in enumerate(embeddings.backends)
+            if row.engine == "openai"
+        }
+        return {name: key for name, key in keys.items() if key is not None}
+
     def tenants(self, server: ServerConfig) -> dict[str, str]:
         """API keys by tenant."""
         found: dict[str, str] = {}
@@ -79,11 +89,13 @@ class Lookup:
             )
         return value or None
 
-    def _of_row(self, tier: str, i: int, row: EdgeBackendConfig | CloudBackendConfig) -> str | None:
+    def _of_row(
+        self, tier: str, i: int, row: EdgeBackendConfig | CloudBackendConfig | EmbedderConfig
+    ) -> str | None:
         loc: Loc = (tier, "backends", i, "api_key_env")
         return self._named(row.api_key_env, loc, f"backend `{row.name}`")
 
-    def _usual_key(self, row: CloudBackendConfig) -> str | None:
+    def _usual_key(self, row: CloudBackendConfig | EmbedderConfig) -> str | None:
         """A provider's own key goes to that provider's own address only."""
         provider = self._providers.get(row.provider)
         if provider is None or provider.key_env is None or row.api_key_env is not None:
@@ -92,5 +104,5 @@ class Lookup:
         return self._environ.get(provider.key_env, "").strip() or None if at_home else None
 
 
-def _host(row: CloudBackendConfig | Provider) -> str | None:
+def _host(row: CloudBackendConfig | EmbedderConfig | Provider) -> str | None:
     return urlsplit(row.base_url or "").hostname

@@ -3,245 +3,181 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-
-import numpy as np
+from pathlib import Path
 
 from hybridge.budget.ledger import Ledger
-from hybridge.cache.exact import ExactCache
 from hybridge.core.backend import Backend
-from hybridge.core.clock import Clock, SystemClock
-from hybridge.core.events import Events
-from hybridge.core.redaction import Redactor
+from hybridge.core.clock import SystemClock
 from hybridge.core.request import AUTO, Message, Request
-from hybridge.edge.encoder import Encoder
 from hybridge.edge.reloadable import Reloadable
-from hybridge.execution.breaker import Breaker
-from hybridge.execution.confidence import Judge
-from hybridge.execution.egress import Guarded
-from hybridge.execution.health import Health
-from hybridge.execution.latency import Latencies
-from hybridge.execution.runner import Runner
-from hybridge.gateway.background import Background
-from hybridge.gateway.fleet import Fleet
-from hybridge.gateway.gateway import Gateway, Patience
-from hybridge.gateway.planner import Planner
-from hybridge.gateway.recall import Recall
-from hybridge.gateway.settle import Settlement
-from hybridge.learning.shadow import Shadow
-from hybridge.privacy.guard import Guard
+from hybridge.gateway.status import ConfigStatus
 from hybridge.routing.facts import gather
-from hybridge.routing.head import Head
-from hybridge.routing.rules import Rules
-from hybridge.routing.scorer import HeadScorer
-from hybridge.routing.session import Sessions
-from hybridge.server.app import App, build_app
+from hybridge.server.app import App
+from hybridge.server.surface import build_app
 from hybridge.settings import Settings
-from hybridge.storage.records import Records
+from hybridge.settings.changes import changes, settle, version
 from hybridge.telemetry.metrics import Metrics
-from hybridge.wiring import local
-from hybridge.wiring.remote import Remote
+from hybridge.wiring.generation import Generation, generation
+from hybridge.wiring.lasting import Lasting, Secrecy
+from hybridge.wiring.row import Around
+from hybridge.wiring.rows import Prepare, Rows, new
+from hybridge.wiring.switch import Switch
 
 OVERDUE_S = 5.0
 """How long after its deadline a request is ended that its backend did not end."""
-SIMILARITY_TIMEOUT_S = 5.0
-"""For comparing two answers in the background; nobody waits for it."""
-
-Around = Callable[[Backend], Backend]
-"""Wraps each backend, for instance to add latency."""
 
 
-@dataclass(frozen=True, slots=True)
+async def _nothing(_model: str) -> None:
+    """Models need no preparing."""
+
+
 class House:
     """What `open_house` built, as long as its block lasts."""
 
-    gateway: Gateway
-    app: App
-    """The HTTP surface, ready for any ASGI server."""
-    engines: Mapping[str, Reloadable]
-    """The backends that run in this process, by name."""
-    remote: Mapping[str, Backend]
-    """The backends behind HTTP, by name."""
-    planner: Planner
+    def __init__(
+        self,
+        first: Generation,
+        lasting: Lasting,
+        rows: Rows,
+        *,
+        path: Path | None,
+        load: bool,
+    ) -> None:
+        self._lasting = lasting
+        self._rows = rows
+        self._path = path
+        self._load = load
+        self._taking = asyncio.Lock()
+        self.clock = lasting.clock
+        """The clock of everything in it."""
+        self.wanted = first.settings
+        """The settings last taken over, with those of their keys that need a restart."""
+        self.gateway = Switch(first, self._account(first.settings))
+        self.app = self._app(first.settings)
+        """The HTTP surface, ready for any ASGI server."""
+        self._begin(first)
+
+    @property
+    def engines(self) -> Mapping[str, Reloadable]:
+        """The backends that run in this process, by name."""
+        rows = self.gateway.current.rows
+        return {name: row.engine for name, row in rows.items() if row.engine is not None}
+
+    @property
+    def remote(self) -> Mapping[str, Backend]:
+        """The backends behind HTTP, by name."""
+        rows = self.gateway.current.rows
+        return {name: row.bare for name, row in rows.items() if row.engine is None}
+
+    @property
+    def metrics(self) -> Metrics:
+        """What is measured in it."""
+        return self._lasting.metrics
+
+    @property
+    def ledger(self) -> Ledger:
+        """Money spent and promised."""
+        return self._lasting.books
+
+    async def loaded(self) -> None:
+        """Returns when all local models are there. Raises `ModelError` for one that is not."""
+        await self.gateway.current.loaded()
 
     async def score(self, request: Request) -> float | None:
         """The score of a request, 1-10, also where a rule would settle it."""
-        score = await self.planner.score(gather(request))
+        score = await self.gateway.current.planner.score(gather(request))
         return None if score is None else score.value
+
+    async def take(self, wanted: Settings) -> tuple[str, ...]:
+        """Serves by other settings from now on, and tells what changed.
+
+        Everything new is built and loaded first. Raises `ConfigError` and `ModelError`, and then
+        nothing has changed.
+        """
+        async with self._taking:
+            before = self.gateway.current
+            settings, waiting = settle(before.settings, wanted)
+            self._lasting.redact.learn(settings.secrets.values)
+            after = await generation(settings, self._rows, self._lasting, before)
+            try:
+                self._begin(after, before)
+                await after.loaded(but=before.rows)
+            except BaseException:
+                await after.discard(before)
+                raise
+            self._swap(after)
+            self.gateway.config = self._account(wanted, waiting)
+            was, self.wanted = self.wanted, wanted
+            return changes(was, wanted)
+
+    def _swap(self, after: Generation) -> None:
+        """One step: nothing in it awaits, and nothing in it can fail."""
+        settings = after.settings
+        self._lasting.take(settings)
+        for row in after.rows.values():
+            row.take(settings.execution)
+        self.app.reconfigure(settings.server, settings.secrets.tenants)
+        self.gateway.to(after)
+
+    def _begin(self, after: Generation, before: Generation | None = None) -> None:
+        """New backends load and are watched; those that could not be loaded try it again."""
+        if not self._load:
+            return
+        kept = {} if before is None else before.rows
+        fresh = list(new(after.rows, kept))
+        for row in after.rows.values():
+            if row in fresh or row.failure is not None:
+                row.begin()
+
+    def _account(self, wanted: Settings, waiting: tuple[str, ...] = ()) -> ConfigStatus:
+        path = None if self._path is None else str(self._path)
+        now = self._lasting.clock.now()
+        return ConfigStatus(version(wanted), now, path, restart_needed=waiting)
+
+    def _app(self, settings: Settings) -> App:
+        lasting = self._lasting
+        app = build_app(
+            self.gateway,
+            settings.server,
+            keys=settings.secrets.tenants,
+            metrics=lasting.metrics,
+            redact=lasting.redact,
+            clock=lasting.clock,
+            longest_s=settings.execution.deadline_s + OVERDUE_S,
+        )
+        lasting.metrics.watch_in_flight(lambda: len(app.drain))
+        return app
 
 
 @asynccontextmanager
 async def open_house(
-    settings: Settings, *, load: bool = True, around: Around = lambda backend: backend
+    settings: Settings,
+    *,
+    load: bool = True,
+    around: Around = lambda backend: backend,
+    path: Path | None = None,
+    redact: Secrecy | None = None,
+    prepare: Prepare = _nothing,
 ) -> AsyncIterator[House]:
-    """Builds a gateway, loads its models, and takes everything down again at the end.
+    """Builds a gateway, and takes everything down again at the end.
 
-    With `load=False` no local model is loaded, nothing is probed and nothing recorded: good for
-    explaining, not for serving. Raises `ConfigError` and `ModelError`.
+    It serves at once; local models load meanwhile, and `House.loaded` waits for them. With
+    `load=False` none is loaded, nothing is probed and nothing recorded: good for explaining, not
+    for serving. `path` is where the settings came from. Raises `ConfigError`.
     """
+    redact = redact or Secrecy()
+    redact.learn(settings.secrets.values)
     async with AsyncExitStack() as stack:
-        house, health = await Builder(settings, stack, load=load, around=around).build()
-        if load:
-            watching = asyncio.create_task(health.run(), name="health")
-            stack.callback(watching.cancel)
+        lasting = await Lasting.open(settings, stack, redact, record=load)
+        rows = Rows(lasting.events, lasting.clock, around, prepare)
+        first = await generation(settings, rows, lasting, None)
+        house = House(first, lasting, rows, path=path, load=load)
+        stack.push_async_callback(house.gateway.close)
+        await asyncio.sleep(0)  # loading has begun when the first request comes
         yield house
-
-
-class Builder:
-    """Builds the parts in the order in which they need each other."""
-
-    def __init__(
-        self, settings: Settings, stack: AsyncExitStack, *, load: bool, around: Around
-    ) -> None:
-        self._settings = settings
-        self._stack = stack
-        self._load = load
-        self._around = around
-        self._clock: Clock = SystemClock()
-        self._metrics = Metrics()
-        self._events = Events(self._metrics.on_event)
-
-    async def build(self) -> tuple[House, Health]:
-        """The gateway, and the health probes that want to be run."""
-        settings, clock, events = self._settings, self._clock, self._events
-        await self._open_records()
-        engines = local.engines(settings, events, clock)
-        remote = await Remote(settings, self._stack, clock).backends()
-        everyone: dict[str, Backend] = {**engines, **remote}
-        names = [row.name for row in settings.edge.backends]
-        names += [row.name for row in settings.cloud.backends]
-        backends: dict[str, Backend] = {
-            name: Guarded(self._around(everyone[name])) for name in names
-        }
-        if self._load:
-            await self._load_engines(engines)
-        breakers = {
-            name: Breaker(name, backend.spec.tier, settings.execution, clock, events)
-            for name, backend in backends.items()
-        }
-        health = Health(
-            backends,
-            breakers,
-            interval_s=settings.execution.probe_interval_s,
-            events=events,
-            jitter=random.random,
-        )
-        latencies = Latencies()
-        fleet = Fleet(backends, breakers, health, latencies)
-        encoder = self._encoder()
-        planner = self._planner(encoder)
-        recall = self._recall(fleet)
-        judge = Judge()
-        gateway = Gateway(
-            fleet,
-            Guard(settings.privacy),
-            Ledger(
-                settings.budget,
-                {row.name: row.daily_usd for row in settings.server.api_keys},
-                clock,
-            ),
-            recall,
-            planner,
-            self._runner(backends, breakers, judge),
-            self._background(judge, encoder),
-            Settlement(planner.sessions, latencies, recall, events, clock),
-            self._patience(),
-            clock,
-        )
-        app = self._app(gateway)
-        self._metrics.watch_in_flight(lambda: len(app.drain))
-        return House(gateway, app, engines, remote, planner), health
-
-    async def _open_records(self) -> None:
-        url = self._settings.records.url
-        if url is not None and self._load:
-            records = await Records.open(url)
-            self._stack.push_async_callback(records.close)
-            self._events.subscribe(records.on_event)
-
-    async def _load_engines(self, engines: Mapping[str, Reloadable]) -> None:
-        for engine in engines.values():
-            self._stack.push_async_callback(engine.unload)
-            await engine.load()
-
-    def _encoder(self) -> Encoder:
-        encoder = Encoder.shipped(threads=local.thread_shares(self._settings).scorer)
-        self._stack.callback(encoder.close)
-        return encoder
-
-    def _planner(self, encoder: Encoder) -> Planner:
-        routing, learning = self._settings.routing, self._settings.learning
-        timeout_s = routing.score_timeout_ms / 1000
-        return Planner(
-            Rules.load(routing.rules),
-            HeadScorer(Head.shipped(), encoder, timeout_s=timeout_s),
-            Sessions(routing.session_window, routing.session_ttl_s, self._clock),
-            routing.thresholds,
-            fallbacks=routing.fallbacks,
-            shadow_rate=learning.shadow_rate,
-            draw=random.random,
-        )
-
-    def _recall(self, fleet: Fleet) -> Recall | None:
-        config = self._settings.cache
-        if config is None or config.ttl_s == 0:
-            return None
-        cache = ExactCache(config, self._clock)
-        return Recall(cache, fleet, self._settings.routing.thresholds, self._clock)
-
-    def _runner(
-        self, backends: Mapping[str, Backend], breakers: Mapping[str, Breaker], judge: Judge
-    ) -> Runner:
-        routing = self._settings.routing
-        return Runner(
-            backends,
-            breakers,
-            judge,
-            confidence_min=routing.confidence_min,
-            accept_unknown=routing.confidence_unknown == "accept",
-            hold_tokens=routing.hold_tokens,
-            events=self._events,
-            clock=self._clock,
-        )
-
-    def _background(self, judge: Judge, encoder: Encoder) -> Background:
-        learning = self._settings.learning
-        shadow = Shadow(learning, self._clock, self._events)
-        self._stack.push_async_callback(shadow.close)
-        return Background(
-            shadow,
-            judge,
-            _similarity(encoder),
-            timeout_s=learning.shadow_timeout_s,
-            similarity_min=learning.similarity_min,
-            events=self._events,
-            clock=self._clock,
-        )
-
-    def _patience(self) -> Patience:
-        routing = self._settings.routing
-        hedge_ms = routing.hedge_after_ms
-        return Patience(
-            deadline_s=self._settings.execution.deadline_s,
-            hedge_after_s=None if hedge_ms is None else hedge_ms / 1000,
-            hedge_confidence=routing.hedge_confidence,
-        )
-
-    def _app(self, gateway: Gateway) -> App:
-        found = self._settings.secrets
-        return build_app(
-            gateway,
-            self._settings.server,
-            keys=found.tenants,
-            metrics=self._metrics,
-            redact=Redactor(found.values),
-            clock=self._clock,
-            longest_s=self._settings.execution.deadline_s + OVERDUE_S,
-        )
 
 
 def request_of(prompt: str) -> Request:
@@ -253,16 +189,3 @@ def request_of(prompt: str) -> Request:
         body={"model": AUTO, "messages": [{"role": "user", "content": prompt}]},
         received_s=SystemClock().monotonic(),
     )
-
-
-def _similarity(encoder: Encoder) -> Callable[[str, str], Awaitable[float | None]]:
-    """Cosine of two texts' embeddings; None for texts that the encoder cannot read."""
-
-    async def similarity(one: str, other: str) -> float | None:
-        if not (one.isascii() and other.isascii()):
-            return None  # it takes Chinese for unknown tokens: any two texts would be alike
-        a = await encoder.embed(one, SIMILARITY_TIMEOUT_S)
-        b = await encoder.embed(other, SIMILARITY_TIMEOUT_S)
-        return None if a is None or b is None else float(np.dot(a, b))
-
-    return similarity

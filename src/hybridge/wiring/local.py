@@ -6,13 +6,16 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
+from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Clock
 from hybridge.core.events import Events, ModelLoaded
+from hybridge.core.request import Feature
+from hybridge.edge.abilities import abilities
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.fetch import Fetcher, SourceReader
 from hybridge.edge.hub import Hub
 from hybridge.edge.llamacpp import LlamaCpp, spec_of
-from hybridge.edge.reloadable import Reloadable
+from hybridge.edge.reloadable import Load, Reloadable
 from hybridge.edge.threads import Shares, cores, shares
 from hybridge.edge.wheels import Wheels
 from hybridge.modelstore.catalogue import CATALOGUE
@@ -60,10 +63,30 @@ def engines(settings: Settings, events: Events, clock: Clock) -> Mapping[str, Re
 def _engine(
     row: EdgeBackendConfig, threads: int, fetching: Fetcher, events: Events, clock: Clock
 ) -> Reloadable:
+    spec = _spec(row)
+    return Reloadable(spec, loader(row, spec, threads, fetching, events, clock))
+
+
+def _spec(row: EdgeBackendConfig) -> BackendSpec:
+    """What is expected of a model: as the operator says, as was measured, or as its file says."""
     known = CATALOGUE.get(row.model)
-    features = known.features if known else frozenset()
     version = known.sha256[:VERSION_DIGITS] if known else ""
-    spec = spec_of(row, features=features, version=version)
+    if row.features is not None:
+        features = frozenset(map(Feature, row.features))
+    else:
+        features = known.features if known else abilities(Path(row.model))
+    return spec_of(row, features=features, version=version)
+
+
+def loader(
+    row: EdgeBackendConfig,
+    spec: BackendSpec,
+    threads: int,
+    fetching: Fetcher,
+    events: Events,
+    clock: Clock,
+) -> Load:
+    """What loads a model, fetched first where that is needed; also for `Reloadable.swap`."""
 
     async def load() -> LlamaCpp:
         started_s = clock.monotonic()
@@ -74,7 +97,7 @@ def _engine(
         events.emit(ModelLoaded(row.name, clock.monotonic() - started_s))
         return engine
 
-    return Reloadable(spec, load)
+    return load
 
 
 def _is_path(model: str) -> bool:

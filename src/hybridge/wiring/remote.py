@@ -2,88 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AsyncExitStack
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from msgspec import Struct
 
 from hybridge.budget.prices import Prices
+from hybridge.cloud.anthropic import dialect as anthropic
+from hybridge.cloud.chat_completions import ChatCompletions
 from hybridge.cloud.config import CloudBackendConfig, TimeoutsConfig
-from hybridge.cloud.openai_compatible import OpenAICompatible
-from hybridge.cloud.providers import PROVIDERS, LimitField, Provider
-from hybridge.cloud.transport import Transport, is_loopback
-from hybridge.core.backend import FREE, BackendSpec, Price
+from hybridge.cloud.dialect import Dialect
+from hybridge.cloud.http.trust import system_trust
+from hybridge.cloud.http_backend import HttpBackend
+from hybridge.cloud.pictures.backend import KeptHome, Shown
+from hybridge.cloud.pictures.config import PicturesConfig
+from hybridge.cloud.pictures.pictures import Pictures
+from hybridge.cloud.providers import PROVIDERS, ImageUrls, Provider
+from hybridge.cloud.tool_ids import ALPHANUMERIC9
+from hybridge.cloud.transport import KeyHeader, Transport, is_loopback
+from hybridge.core.backend import FREE, Backend, BackendSpec, Price
 from hybridge.core.clock import Clock
-from hybridge.core.errors import ConfigError
 from hybridge.core.redaction import Redactor
 from hybridge.core.request import Feature, Tier
 from hybridge.edge.config import EdgeBackendConfig
-from hybridge.settings import Settings
+from hybridge.settings.secrets import Secrets
 
 _EVERYTHING = frozenset(Feature)
 _OF_LOCAL_SERVERS = frozenset({Feature.TOOLS, Feature.JSON, Feature.JSON_SCHEMA, Feature.LOGPROBS})
 """What Ollama, llama-server and vLLM all do; more is named in the configuration."""
 
+Connected = tuple[Backend, Transport]
+"""A backend, and the connections that it keeps."""
+
+
+class Speech(Struct, frozen=True):
+    """How one API is spoken."""
+
+    dialect: Dialect
+    features: frozenset[Feature]
+    """What it can say beyond chat."""
+    key_header: KeyHeader = "authorization"
+    headers: Mapping[str, str] = {}
+
 
 class Remote:
-    """Builds backends over HTTP; their connections close with the stack."""
+    """Builds backends over HTTP, one a row. Raises `ConfigError` for an address that is none."""
 
-    def __init__(self, settings: Settings, stack: AsyncExitStack, clock: Clock) -> None:
-        self._settings = settings
-        self._stack = stack
+    def __init__(self, secrets: Secrets, clock: Clock, pictures: PicturesConfig) -> None:
+        self._keys = secrets.backends
+        self._redact = Redactor(secrets.values)
         self._clock = clock
-        self._redact = Redactor(settings.secrets.values)
         self._prices = Prices(clock)
+        self._fetching = pictures
 
-    async def backends(self) -> dict[str, OpenAICompatible]:
-        """All of them, by name, the edge's first."""
-        edge = [await self._edge(r) for r in self._settings.edge.backends if r.engine == "openai"]
-        cloud = [await self._cloud(row) for row in self._settings.cloud.backends]
-        return {backend.spec.name: backend for backend in (*edge, *cloud)}
-
-    async def _edge(self, row: EdgeBackendConfig) -> OpenAICompatible:
+    def edge(self, row: EdgeBackendConfig) -> Connected:
+        """A server of this device, or of a host that is trusted like it."""
         url = row.base_url or ""
+        dialect = ChatCompletions(
+            row.model,
+            limit_field=row.limit_field or "max_tokens",
+            spelling=ALPHANUMERIC9 if row.tool_ids == "alphanumeric9" else None,
+        )
+        speech = Speech(dialect, _OF_LOCAL_SERVERS)
         spec = BackendSpec(
             name=row.name,
             tier=Tier.EDGE,
             model=row.model,
-            features=_features(row.features, "edge", row.name) or _OF_LOCAL_SERVERS,
+            features=_features(row.features) or speech.features,
             context_tokens=row.context_tokens,
             leaves_device=not (row.trusted or is_loopback(url)),
             price=FREE,
             version=row.model,
         )
-        return await self._backend(spec, url, TimeoutsConfig(), None, "max_tokens")
+        return self._connected(spec, speech, url, TimeoutsConfig(), None, row.image_urls)
 
-    async def _cloud(self, row: CloudBackendConfig) -> OpenAICompatible:
+    def cloud(self, row: CloudBackendConfig) -> Connected:
+        """A provider far away."""
         provider = PROVIDERS[row.provider]
+        speech = self._speech(row, provider)
         url = row.base_url or provider.base_url
-        if not url:
-            raise ConfigError(f"cloud backend `{row.name}`: provider {row.provider} needs base_url")
         spec = BackendSpec(
             name=row.name,
             tier=Tier.CLOUD,
             model=row.model,
-            features=_features(row.features, "cloud", row.name) or _EVERYTHING,
+            features=_features(row.features) or speech.features,
             context_tokens=row.context_tokens,
             leaves_device=not is_loopback(url),
             price=self._price(row, provider),
             version=row.model,
         )
-        return await self._backend(spec, url, row.timeouts, row.proxy, provider.limit_field)
+        shown = row.image_urls or provider.image_urls
+        return self._connected(spec, speech, url, row.timeouts, row.proxy, shown)
 
-    async def _backend(
+    def _connected(
         self,
         spec: BackendSpec,
+        speech: Speech,
         url: str,
         timeouts: TimeoutsConfig,
         proxy: str | None,
-        limit_field: LimitField,
-    ) -> OpenAICompatible:
-        key = self._settings.secrets.backends.get(spec.name)
-        transport = Transport(url, timeouts, key=key, proxy=proxy)
-        await self._stack.enter_async_context(transport)
-        return OpenAICompatible(
-            spec, transport, limit_field=limit_field, redact=self._redact, clock=self._clock
+        image_urls: ImageUrls,
+    ) -> Connected:
+        transport = Transport(
+            url,
+            timeouts,
+            key=self._keys.get(spec.name),
+            proxy=proxy,
+            key_header=speech.key_header,
+            headers=speech.headers,
+        )
+        made = HttpBackend(spec, transport, speech.dialect, redact=self._redact, clock=self._clock)
+        return self._seeing(made, image_urls), transport
+
+    def _seeing(self, backend: Backend, image_urls: ImageUrls) -> Backend:
+        """With what it takes for it to see pictures at an address."""
+        if image_urls == "inline":
+            return Shown(backend, self._pictures)
+        return backend if backend.spec.leaves_device else KeptHome(backend)
+
+    @cached_property
+    def _pictures(self) -> Pictures:
+        """Made where it is needed, for to read whom the system trusts takes a moment."""
+        return Pictures(self._fetching, system_trust())
+
+    def _speech(self, row: CloudBackendConfig, provider: Provider) -> Speech:
+        if provider.api == "messages":
+            dialect = anthropic.Messages(row.model, max_tokens=row.max_tokens, clock=self._clock)
+            return Speech(dialect, anthropic.FEATURES, "x-api-key", anthropic.HEADERS)
+        spelled = (row.tool_ids or provider.tool_ids) == "alphanumeric9"
+        return Speech(
+            ChatCompletions(
+                row.model,
+                limit_field=row.limit_field or provider.limit_field,
+                spelling=ALPHANUMERIC9 if spelled else None,
+            ),
+            _EVERYTHING,
         )
 
     def _price(self, row: CloudBackendConfig, provider: Provider) -> Price | None:
@@ -92,14 +145,5 @@ class Remote:
         return self._prices.find(provider.priced_as or provider.name, row.model)
 
 
-def _features(
-    named: Iterable[str] | None, tier: Literal["edge", "cloud"], backend: str
-) -> frozenset[Feature]:
-    """The features that a row names. Raises `ConfigError` for one that there is not."""
-    try:
-        return frozenset(Feature(name) for name in named or ())
-    except ValueError as error:
-        known = ", ".join(feature.value for feature in Feature)
-        raise ConfigError(
-            f"{tier}.backends `{backend}`: features: {error}; there are {known}"
-        ) from error
+def _features(named: Iterable[str] | None) -> frozenset[Feature]:
+    return frozenset(Feature(name) for name in named or ())

@@ -35,6 +35,7 @@ async def play(cloud: str | None) -> list[Row]:
     async with _cloud(cloud) as (row, stand_in):
         settings = _settings(row)
         async with wiring.open_house(settings) as house, Listener(house.app, settings.server) as at:
+            await house.loaded()
             acts = _acts(house, stand_in)
             return await _perform(at.url, acts)
 

@@ -85,6 +85,7 @@ async def _main(port: int) -> None:
         }
     )
     async with wiring.open_house(settings, around=Distant) as house:
+        await house.loaded()
         listener = Listener(house.app, settings.server)
         async with listener:
             print(listener.port, flush=True)

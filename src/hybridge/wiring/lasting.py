@@ -1,0 +1,117 @@
+"""What survives every change of the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Self
+
+from hybridge.budget.allowance import Allowances, Limits
+from hybridge.budget.ledger import Ledger
+from hybridge.core.clock import Clock, SystemClock
+from hybridge.core.events import Events
+from hybridge.core.redaction import Redactor
+from hybridge.core.request import Request
+from hybridge.edge.encoder import Encoder
+from hybridge.execution.confidence import Judge
+from hybridge.routing.head import Head
+from hybridge.routing.session import Sessions
+from hybridge.server.config import ServerConfig
+from hybridge.server.session import session_key
+from hybridge.settings import Settings
+from hybridge.storage.records import Records
+from hybridge.telemetry.metrics import Metrics
+from hybridge.wiring import local
+from hybridge.wiring.embedders import EmbedderRows
+
+
+class Secrecy:
+    """Takes every secret out of a text that was ever in force: old ones may still be in answers."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets = frozenset(secrets)
+        self._redact = Redactor(self._secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """From now on these are taken out too."""
+        self._secrets |= frozenset(secrets)
+        self._redact = Redactor(self._secrets)
+
+    def __call__(self, text: str) -> str:
+        return self._redact(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """The parts that every generation shares."""
+
+    clock: Clock
+    metrics: Metrics
+    events: Events
+    books: Ledger
+    allowances: Allowances
+    sessions: Sessions
+    encoder: Encoder
+    head: Head
+    judge: Judge
+    redact: Secrecy
+    embedders: EmbedderRows
+
+    @classmethod
+    async def open(
+        cls, settings: Settings, stack: AsyncExitStack, redact: Secrecy, *, record: bool
+    ) -> Self:
+        """Opens what the stack closes. Raises `ConfigError` where records cannot be kept."""
+        clock, metrics = SystemClock(), Metrics()
+        events = Events(metrics.on_event)
+        if record and settings.records.url is not None:
+            records = await Records.open(settings.records.url)
+            stack.push_async_callback(records.close)
+            events.subscribe(records.on_event)
+        books = Ledger(settings.budget, tenants(settings.server), clock)
+        own, defaults = limits(settings)
+        allowed = metrics.allowed
+        allowances = Allowances(own, clock, defaults=defaults, refused=allowed.refused)
+        allowed.watch_budget(books.status)
+        allowed.watch_keys(allowances.under_way)
+        encoder = Encoder.shipped(threads=local.thread_shares(settings).scorer)
+        stack.callback(encoder.close)
+        routing = settings.routing
+        return cls(
+            clock,
+            metrics,
+            events,
+            books,
+            allowances,
+            Sessions(routing.session_window, routing.session_ttl_s, clock),
+            encoder,
+            Head.shipped(),
+            Judge(),
+            redact,
+            EmbedderRows(events, clock, load=record),
+        )
+
+    def take(self, settings: Settings) -> None:
+        """From now on these settings hold."""
+        self.books.limit(settings.budget, tenants(settings.server))
+        self.allowances.limit(*limits(settings))
+        self.sessions.resize(settings.routing.session_window, settings.routing.session_ttl_s)
+
+
+def tenants(server: ServerConfig) -> dict[str, Decimal | None]:
+    """Each API key's own limit per day."""
+    return {row.name: row.daily_usd for row in server.api_keys}
+
+
+def limits(settings: Settings) -> tuple[dict[str, Limits], Limits]:
+    """Each API key's own limits, and those of whoever has none."""
+    own = {row.name: Limits(row.rpm, row.tpm, row.max_parallel) for row in settings.server.api_keys}
+    every = settings.limits
+    return own, Limits(every.rpm, every.tpm, every.max_parallel)
+
+
+def is_named(request: Request) -> bool:
+    """Whether the caller named the session; else it was made of the conversation's opening."""
+    return request.session != session_key(request.tenant, None, {}, request.messages)

@@ -1,0 +1,129 @@
+"""All rows of a configuration: made anew, or kept where nothing about them changed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+
+from hybridge.cloud.config import CloudBackendConfig
+from hybridge.core.backend import Backend
+from hybridge.core.clock import Clock
+from hybridge.core.events import Events
+from hybridge.edge.config import EdgeBackendConfig
+from hybridge.edge.reloadable import Engine, Reloadable
+from hybridge.settings import Settings
+from hybridge.wiring import local
+from hybridge.wiring.remote import Remote
+from hybridge.wiring.row import Around, Row, RowConfig
+
+Prepare = Callable[[str], Awaitable[None]]
+"""Called with a local model's name before it is loaded, for instance to fetch it in view."""
+
+
+class Rows:
+    """Makes the rows of a configuration, out of those there are where nothing changed."""
+
+    def __init__(self, events: Events, clock: Clock, around: Around, prepare: Prepare) -> None:
+        self._events = events
+        self._clock = clock
+        self._around = around
+        self._prepare = prepare
+
+    async def make(self, settings: Settings, kept: Mapping[str, Row]) -> dict[str, Row]:
+        """By name, in the order of the configuration, the edge's first.
+
+        Raises `ConfigError`, and then what was made is closed again.
+        """
+        made: dict[str, Row] = {}
+        make = _Making(settings, self._events, self._clock, self._around, self._prepare)
+        configs: list[RowConfig] = [*settings.edge.backends, *settings.cloud.backends]
+        async with AsyncExitStack() as undo:
+            for config in configs:
+                row = kept.get(config.name)
+                if row is None or row.made_of != make.made_of(config):
+                    row = await make.row(config)
+                    undo.push_async_callback(row.close)
+                made[config.name] = row
+            undo.pop_all()
+        return made
+
+
+class _Making:
+    """Makes rows by one configuration."""
+
+    def __init__(
+        self, settings: Settings, events: Events, clock: Clock, around: Around, prepare: Prepare
+    ) -> None:
+        self._settings = settings
+        self._events = events
+        self._clock = clock
+        self._around = around
+        self._prepare = prepare
+        self._remote = Remote(settings.secrets, clock, settings.cloud.pictures)
+        self._engines = local.engines(settings, events, clock)
+
+    def made_of(self, config: RowConfig) -> tuple[object, ...]:
+        """What decides whether a row is still the same."""
+        if isinstance(config, EdgeBackendConfig) and config.engine != "openai":
+            return (config,)
+        key = self._settings.secrets.backends.get(config.name)
+        return config, key, self._settings.cloud.pictures
+
+    async def row(self, config: RowConfig) -> Row:
+        """Raises `ConfigError`."""
+        stack = AsyncExitStack()
+        backend: Backend
+        engine: Reloadable | None = None
+        if isinstance(config, CloudBackendConfig):
+            backend, transport = self._remote.cloud(config)
+            await stack.enter_async_context(transport)
+        elif config.engine == "openai":
+            backend, transport = self._remote.edge(config)
+            await stack.enter_async_context(transport)
+        else:
+            backend = engine = self._engine(config)
+            stack.push_async_callback(engine.unload)
+        return Row(
+            self.made_of(config),
+            backend,
+            stack,
+            self._settings.execution,
+            self._events,
+            self._clock,
+            around=self._around,
+            engine=engine,
+        )
+
+    def _engine(self, config: EdgeBackendConfig) -> Reloadable:
+        """An engine whose loading begins with its preparing."""
+        settings, spec = self._settings, self._engines[config.name].spec
+        threads = config.threads or local.thread_shares(settings).llm
+        fetching = local.fetcher(settings)
+        load = local.loader(config, spec, threads, fetching, self._events, self._clock)
+
+        async def prepared() -> Engine:
+            await self._prepare(config.model)
+            return await load()
+
+        return Reloadable(spec, prepared)
+
+
+class Condition:
+    """How the backends are, as the fleet asks it."""
+
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        self._rows = rows
+
+    def refusal(self, backend: str) -> str | None:
+        """Why one counts as unavailable."""
+        return self._rows[backend].refusal()
+
+    def is_loading(self, backend: str) -> bool:
+        """Whether one's model is on its way."""
+        return self._rows[backend].is_loading
+
+
+def new(rows: Mapping[str, Row], kept: Mapping[str, Row]) -> Iterator[Row]:
+    """Those that are not among the kept ones."""
+    old = {id(row) for row in kept.values()}
+    return (row for row in rows.values() if id(row) not in old)
