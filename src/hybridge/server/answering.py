@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from hybridge.core.errors import BackendError, Fault, HybridgeError
+from hybridge.core.report import Report
 from hybridge.core.response import Chunk, Completion
 from hybridge.server.drain import Drain
-from hybridge.server.exchange import Endpoint, Exchange, Response
+from hybridge.server.exchange import Endpoint, Exchange, Header, Response
 from hybridge.server.gateway_port import GatewayPort, Reply
 from hybridge.server.intake import Intake
-from hybridge.server.report import as_headers, as_json
+from hybridge.server.report import as_headers, as_json, rate_headers
 from hybridge.server.shapes.chat.parse import read_request
 from hybridge.server.shapes.shape import Asked, Shape, Writer
 
@@ -54,11 +55,11 @@ class Answering:
         report = reply.report()
         told = as_json(report) if self._intake.terms.report_in_body else None
         body = writer.whole(answer, reply.usage, told)
-        await exchange.respond(Response(200, body, as_headers(report)))
+        await exchange.respond(Response(200, body, _headers(report, reply)))
 
     async def _stream(self, exchange: Exchange, reply: Reply, writer: Writer) -> None:
         ready = list[bytes]()
-        await exchange.begin_stream(as_headers(reply.report()))
+        await exchange.begin_stream(_headers(reply.report(), reply))
         try:
             await _pass_on(exchange, reply, writer, ready)
         except HybridgeError:
@@ -67,6 +68,11 @@ class Answering:
             raise
         told = as_json(reply.report()) if self._intake.terms.report_in_body else None
         await exchange.end(b"".join([*ready, writer.end(reply.usage, told)]))
+
+
+def _headers(report: Report, reply: Reply) -> list[Header]:
+    headers, rates = as_headers(report), reply.rates
+    return [*headers, *rate_headers(rates)] if rates else headers
 
 
 async def _pass_on(exchange: Exchange, reply: Reply, writer: Writer, ready: list[bytes]) -> None:

@@ -19,7 +19,9 @@ from hybridge.server.terms import Terms
 _EXPOSED = (
     "x-request-id", "request-id", "retry-after", "x-hybridge-request-id", "x-hybridge-route",
     "x-hybridge-score", "x-hybridge-model", "x-hybridge-confidence", "x-hybridge-overhead-ms",
-    "x-hybridge-degraded",
+    "x-hybridge-degraded", "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
+    "x-ratelimit-reset-requests", "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-tokens",
 )  # fmt: skip
 _log = logging.getLogger("hybridge.server")
 

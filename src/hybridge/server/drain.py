@@ -47,7 +47,7 @@ class Drain:
         if self._looking is None:
             self._looking = self._loop.call_later(LOOK_S, self._look)
         pulse = Pulse(exchange, self._terms, stream=stream, since_s=self._loop.time())
-        return Line(exchange.receive, pulse, self._lines, self._loop)
+        return Line(exchange, pulse, self._lines, self._loop)
 
     def begin(self) -> None:
         """From now on no new work is taken."""

@@ -117,7 +117,9 @@ class Exchange:
         if self.over or self.sending:
             return
         await self.begin_stream()
+        self.sending = True
         await self._send({"type": "http.response.body", "body": COMMENT, "more_body": True})
+        self.sending = False
 
     async def end(self, data: bytes = b"") -> None:
         """Sends the stream's last piece."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from hybridge.budget.allowance import Rate
 from hybridge.core.backend import BackendSpec
+from hybridge.core.embedding import EmbedderSpec, EmbeddingRequest
 from hybridge.core.report import Report
 from hybridge.core.request import Request
 from hybridge.core.response import Event, Usage
+from hybridge.gateway.embedding import EmbeddingReply
 from hybridge.gateway.status import Status
 
 
@@ -24,6 +27,11 @@ class Reply(Protocol):
     @property
     def usage(self) -> Usage:
         """Tokens so far, estimated where the backend does not count."""
+        ...
+
+    @property
+    def rates(self) -> Mapping[str, Rate]:
+        """What is left of the key's allowance, of `requests` and of `tokens`; empty without one."""
         ...
 
     def report(self) -> Report:
@@ -45,6 +53,12 @@ class GatewayPort(Protocol):
     def count_tokens(self, request: Request) -> int:
         """Tokens of everything in the request that a model would read, estimated."""
         ...
+
+    async def embed(self, asked: EmbeddingRequest) -> EmbeddingReply:
+        """The vectors of a request's inputs."""
+        ...
+
+    def embedders(self) -> tuple[EmbedderSpec, ...]: ...
 
     def status(self) -> Status: ...
 

@@ -39,13 +39,14 @@ class Health:
         await exchange.respond(Response(503 if reason else 200, msgspec.json.encode(body)))
 
     async def backends(self, exchange: Exchange) -> None:
-        """The same, with every backend's state."""
+        """The same, with every backend's state and the configuration in force."""
         reason, status = self._why_not_ready(), self._gateway.status()
         all_well = all(backend.available for backend in status.backends)
         body: dict[str, Any] = {
             "status": "unavailable" if reason else "ok" if all_well else "degraded",
             "reason": reason,
             "backends": status.backends,
+            "config": status.config,
         }
         await exchange.respond(Response(503 if reason else 200, msgspec.json.encode(body)))
 

@@ -7,9 +7,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from starlette.types import Receive
-
-from hybridge.server.exchange import Gone
+from hybridge.server.exchange import Exchange, Gone
 from hybridge.server.pulse import Pulse
 
 
@@ -21,11 +19,11 @@ class Line:
     """
 
     def __init__(
-        self, receive: Receive, pulse: Pulse, lines: set[Line], loop: asyncio.AbstractEventLoop
+        self, exchange: Exchange, pulse: Pulse, lines: set[Line], loop: asyncio.AbstractEventLoop
     ) -> None:
         """As long as the block lasts it is one of `lines`."""
         self._loop = loop
-        self._receive = receive
+        self._exchange = exchange
         self._pulse = pulse
         self._lines = lines
         self.since_s = loop.time()
@@ -77,6 +75,7 @@ class Line:
 
     async def _watch(self) -> None:
         with suppress(asyncio.CancelledError):
-            while (await self._receive())["type"] != "http.disconnect":
+            while (await self._exchange.receive())["type"] != "http.disconnect":
                 pass
-            self.cut(Gone())
+            if not self._exchange.over:  # a complete answer is told in the same way
+                self.cut(Gone())

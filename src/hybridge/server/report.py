@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import msgspec
 
+from hybridge.budget.allowance import Rate
 from hybridge.core.report import Report
 from hybridge.server.exchange import Header
 
@@ -34,6 +36,19 @@ def as_headers(report: Report) -> list[Header]:
     if report.degraded:
         headers.append((b"x-hybridge-degraded", b"true"))
     return headers
+
+
+def rate_headers(rates: Mapping[str, Rate]) -> list[Header]:
+    """What is left of the key's allowance, as OpenAI tells it."""
+    return [
+        header
+        for kind, rate in rates.items()
+        for header in (
+            (b"x-ratelimit-limit-" + kind.encode(), b"%d" % rate.limit),
+            (b"x-ratelimit-remaining-" + kind.encode(), b"%d" % rate.remaining),
+            (b"x-ratelimit-reset-" + kind.encode(), b"%.3fs" % rate.reset_s),
+        )
+    ]
 
 
 def _visible(model: str) -> bytes:

@@ -137,8 +137,11 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    both = host == "::" and socket.has_dualstack_ipv6()  # every address, of either kind
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        return socket.create_server(
+            (host, port), family=family, backlog=BACKLOG, dualstack_ipv6=both
+        )
     except OSError as error:
         raise ConfigError(
             f"server: cannot listen on {host} port {port}: {error.strerror or error}. "

@@ -10,6 +10,8 @@ from hybridge.server.answering import Answering
 from hybridge.server.app import App
 from hybridge.server.config import ServerConfig
 from hybridge.server.drain import Drain
+from hybridge.server.embeddings import PATH as EMBEDDINGS
+from hybridge.server.embeddings import Embeddings
 from hybridge.server.errors import Redact
 from hybridge.server.exchange import Exchange, Response
 from hybridge.server.gateway_port import GatewayPort
@@ -47,10 +49,12 @@ def build_app(
     intake = Intake(terms, clock)
     messages = Messages(gateway.count_tokens)
     counting = CountTokens(gateway, intake, drain, messages)
+    embeddings = Embeddings(gateway, intake, drain)
     models = Models(gateway, terms, clock.now())
     places = {
         **_answers(Answering(gateway, intake, drain), messages, terms, clock),
         "/v1/messages/count_tokens": Place({"POST": counting.answer}, messages.failure),
+        EMBEDDINGS: Place({"POST": embeddings.create}),
         "/v1/models": Place({"GET": models.every}),
         "/v1/models/{name}": Place({"GET": models.one}),
         **_for_machines(Health(gateway, drain, metrics)),

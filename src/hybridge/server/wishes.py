@@ -13,6 +13,7 @@ _ROUTE, _LATENCY, _PRIVACY = (
     "x-hybridge-max-latency-ms",
     "x-hybridge-privacy",
 )
+_HEADERS = tuple(name.encode() for name in (_ROUTE, _LATENCY, _PRIVACY))
 _TIERS = {"edge": Tier.EDGE, "cloud": Tier.CLOUD, "auto": None}
 _PRIVATE = {"high": True, "low": False}
 _NONE = Wish()
@@ -20,7 +21,7 @@ _NONE = Wish()
 
 def read_wish(headers: Mapping[bytes, bytes]) -> Wish:
     """Raises `RequestError` that names the header. A wish tightens only: `low` changes nothing."""
-    route, latency, privacy = (headers.get(name.encode()) for name in (_ROUTE, _LATENCY, _PRIVACY))
+    route, latency, privacy = map(headers.get, _HEADERS)
     if route is None and latency is None and privacy is None:
         return _NONE
     return Wish(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 
 import pytest
 
@@ -46,7 +47,11 @@ async def test_models(opened):
         every = await door.ask("/v1/models", method="GET")
         one = await door.ask("/v1/models/lab/qwen", method="GET")
     assert [row["id"] for row in every.json["data"]] == ["auto", "gpt", "lab/qwen"]
-    assert all(row["object"] == "model" for row in every.json["data"])
+    for row in every.json["data"]:
+        assert (row["object"], row["type"], row["display_name"]) == ("model", "model", row["id"])
+        assert datetime.fromisoformat(row["created_at"]).timestamp() // 1 == row["created"]
+    ends = [every.json[name] for name in ("has_more", "first_id", "last_id")]
+    assert ends == [False, "auto", every.json["data"][-1]["id"]]
     assert one.json["hybridge"]["tier"] == "edge"
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from hybridge.budget.allowance import Rate
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.plan import Route
 from hybridge.core.wire import completion
@@ -45,6 +46,24 @@ async def test_headers_say_the_same(opened, chat):
         "route": "cloud_classified", "model": "gpt-4o", "score": "8.25", "confidence": "0.75",
         "overhead-ms": "1.235",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_what_is_left_of_an_allowance_is_told_in_headers(opened, chat, stream):
+    gateway = ScriptedGateway(
+        *((piece("Hi"), piece(finish="stop")) if stream else (whole("Hi"),)),
+        rates={"requests": Rate(60, 59, 0.9), "tokens": Rate(1000, 400, 36.04)},
+    )
+    async with opened(gateway=gateway) as door:
+        got = await door.ask(body=chat(stream=stream))
+    assert {k: v for k, v in got.headers.items() if k.startswith("x-ratelimit")} == {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "59",
+        "x-ratelimit-reset-requests": "0.900s",
+        "x-ratelimit-limit-tokens": "1000",
+        "x-ratelimit-remaining-tokens": "400",
+        "x-ratelimit-reset-tokens": "36.040s",
+    }
 
 
 async def test_report_in_body_can_be_switched_off(opened, chat):

@@ -50,3 +50,26 @@ def test_nothing_is_held_before_the_end(texts):
     chunks = [piece(text) for text in texts]
     assert [ending.take(chunk) for chunk in chunks] == [chunk.wire for chunk in chunks]
     assert not ending.finished
+
+
+@given(st.lists(st.sampled_from([None, ""])), st.booleans())
+def test_usage_beside_an_empty_choice_is_usage_and_nothing_else(said, with_usage):
+    """Some backends send it so, and clients take it for more of the answer."""
+    ending = Ending(with_usage=with_usage)
+    assert ending.take(piece("Hi")) is not None
+    assert ending.take(piece(finish="stop")) is None
+    assert [ending.take(piece(text, usage=USAGE)) for text in said] == [None] * len(said)
+    finish, *usage = map(json.loads, ending.close(ESTIMATE, None))
+    assert finish["choices"][0]["finish_reason"] == "stop"
+    assert [told["choices"] for told in usage] == [[]] * with_usage
+
+
+def test_what_another_choice_still_says_is_kept():
+    ending = Ending(with_usage=False)
+    ending.take(piece("Hi", finish="stop"))
+    late = piece(
+        choices=[{"index": 1, "delta": {"role": "assistant"}, "finish_reason": None}], usage=USAGE
+    )
+    assert ending.take(late) is not None
+    [last] = map(json.loads, ending.close(ESTIMATE, None))
+    assert last["choices"][0]["delta"] == {"role": "assistant"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from math import inf
 
 import pytest
 
 from hybridge.testing.backend import whole
-from hybridge.testing.gateway import piece
+from hybridge.testing.gateway import ScriptedGateway, piece
 from hybridge.testing.http import read, read_head
 
 pytestmark = pytest.mark.anyio
@@ -57,6 +58,33 @@ async def test_a_connection_serves_one_request_after_another(opened, chat):
         assert (await read(reader)).status == 200
         writer.write(b"GET /livez HTTP/1.1\r\nhost: t\r\n\r\n")
         assert (await read(reader)).status == 200
+
+
+class Settling(ScriptedGateway):
+    """Takes a while to put its things in order after an answer."""
+
+    settled = False
+
+    @asynccontextmanager
+    async def serve(self, request):
+        async with super().serve(request) as reply:
+            yield reply
+            await asyncio.sleep(0.2)
+            self.settled = True
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_complete_answer_is_no_hang_up(opened, chat, stream):
+    """What is left to do for it is done, also where the caller leaves with its answer."""
+    step = piece("Hi", finish="stop") if stream else whole("Hi")
+    gateway = Settling(0.3, step)
+    async with opened(gateway=gateway) as door:
+        await door.ask(body=chat(stream=stream))
+        async with asyncio.timeout(WITHIN_S):
+            while not gateway.visits[0].over:
+                await asyncio.sleep(0.01)
+    assert gateway.settled
+    assert not gateway.visits[0].cancelled
 
 
 async def test_what_its_backend_never_ends_is_ended(opened, chat):

@@ -1,12 +1,16 @@
-"""The document describes what is there: every path, every field, and answers as they come."""
+"""The document describes what is there: every path, and every field that is read."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
+from hybridge.server.embeddings import FORMS as EMBEDDINGS
 from hybridge.server.openapi.document import document
-from hybridge.server.shapes.chat.fields import FIELDS
+from hybridge.server.shapes.chat.fields import FIELDS as CHAT
+from hybridge.server.shapes.completions.request import FIELDS as COMPLETIONS
+from hybridge.server.shapes.messages.fields import FIELDS as MESSAGES
+from hybridge.server.shapes.responses.fields import FIELDS as RESPONSES
 
 pytestmark = pytest.mark.anyio
 UNDESCRIBED = {"/openapi.json"}
@@ -46,4 +50,20 @@ def test_every_reference_leads_somewhere():
                 walk(inner)
 
     walk(told)
-    assert set(known["ChatRequest"]["properties"]) >= {*FIELDS, "messages"}
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("ChatRequest", {*CHAT, "messages"}),
+        ("CompletionRequest", COMPLETIONS),
+        ("MessageRequest", MESSAGES),
+        ("CountRequest", MESSAGES),
+        ("ResponseRequest", RESPONSES),
+        ("EmbeddingRequest", {*EMBEDDINGS, "input"}),
+    ],
+)
+def test_every_field_that_is_read_is_described(name, fields):
+    described = msgspec.json.decode(document())["components"]["schemas"][name]
+    assert set(described["properties"]) == set(fields)
+    assert set(described["required"]) <= set(fields)

@@ -55,7 +55,7 @@ async def test_a_whole_answer_has_none(opened, chat):
 async def test_the_head_waits_for_the_first_event(opened, chat):
     async with opened(0.5, broken(), keepalive_s=0.1) as door:
         got = await door.ask(body=chat(stream=True))
-    assert got.status == 500
+    assert got.status == 502
     assert got.json["error"]["message"]
 
 
@@ -97,6 +97,15 @@ async def test_a_caller_who_does_not_read_is_given_up(opened, chat):
                 await door.gateway.ended.wait()
         assert door.gateway.visits[0].cancelled
         assert len(door.app.drain) == 0
+
+
+async def test_a_caller_who_does_not_read_the_comments_either_is_given_up(opened, chat):
+    much = piece("x" * 24_000_000)
+    async with opened(much, inf, keepalive_s=0.2, client_timeout_s=0.3) as door:
+        async with door.sent(body=chat(stream=True)):
+            async with asyncio.timeout(10):
+                await door.gateway.ended.wait()
+        assert door.gateway.visits[0].cancelled
 
 
 async def test_a_caller_who_reads_slowly_is_waited_for(opened, chat):

@@ -97,7 +97,7 @@ async def test_a_taken_port_is_named_with_the_way_out(opened):
 PROGRAM = """
 from hybridge.core.clock import SystemClock
 from hybridge.core.redaction import Redactor
-from hybridge.server.app import build_app
+from hybridge.server.surface import build_app
 from hybridge.server.config import ServerConfig
 from hybridge.server.serve import Listener, run
 from hybridge.telemetry.metrics import Metrics

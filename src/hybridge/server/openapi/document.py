@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from hybridge._version import __version__
+from hybridge.server import embeddings
 from hybridge.server.openapi.shared import ERROR, MODEL, MODELS, STATUS, USAGE, ref, report
 from hybridge.server.shapes.chat import schema as chat
 from hybridge.server.shapes.completions import schema as completions
@@ -74,6 +75,8 @@ def _schemas() -> dict[str, Any]:
         "MessageError": messages.ERROR,
         "CountRequest": messages.COUNT_REQUEST,
         "Count": messages.COUNT,
+        "EmbeddingRequest": embeddings.REQUEST,
+        "Embeddings": embeddings.ANSWER,
         "ResponseRequest": responses.REQUEST,
         "Response": responses.ANSWER,
         "ResponseItems": responses.ITEMS,
@@ -113,6 +116,11 @@ def _answering() -> dict[str, Any]:
         "/v1/responses": {
             "post": _asking(
                 "Answers, and remembers for the next turn", "ResponseRequest", "Response"
+            ),
+        },
+        embeddings.PATH: {
+            "post": _asking(
+                "Turns texts into vectors", "EmbeddingRequest", "Embeddings", streams=False
             ),
         },
         "/v1/route": {

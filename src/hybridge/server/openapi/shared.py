@@ -75,6 +75,9 @@ MODEL = {
         "object": {"const": "model"},
         "created": {"type": "integer", "description": "Unix seconds."},
         "owned_by": {"type": "string"},
+        "type": {"const": "model"},
+        "display_name": {"type": "string"},
+        "created_at": {"type": "string", "format": "date-time"},
         "hybridge": {
             "type": "object",
             "description": "Tier, the provider's own name, features, context and locality.",

@@ -68,17 +68,8 @@ _RARE = (b'"tool_calls"', b'"reasoning', b'"refusal"')
 _NOTHING = _Said()
 
 
-def of_chunk(chunk: Chunk) -> Piece:
-    """What a chunk adds to the answer."""
-    return _read(chunk)
-
-
-def of_completion(answer: Completion) -> Piece:
-    """All that an answer says."""
-    return _read(answer)
-
-
-def _read(event: Chunk | Completion) -> Piece:
+def read(event: Chunk | Completion) -> Piece:
+    """What a chunk adds to the answer, or all that a whole one says."""
     if not any(mark in event.wire for mark in _RARE):
         return Piece(event.text, finish_reason=event.finish_reason)
     choices = _decode(event.wire).choices or []

@@ -70,7 +70,9 @@ class Ending:
         """The chunk's wire once its usage is put aside; None when nothing else was in it."""
         body = parse(chunk.wire)
         self._usage = body.pop("usage", None) or self._usage
-        return msgspec.json.encode(body) if chunk.has_choices else None
+        if not chunk.has_choices or (self.finished and not any(map(_says, body["choices"]))):
+            return None
+        return msgspec.json.encode(body)
 
 
 def usage_object(usage: Usage) -> dict[str, Any]:
@@ -83,6 +85,15 @@ def usage_object(usage: Usage) -> dict[str, Any]:
     if usage.cached_tokens:
         told["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
     return told | {"estimated": True} if usage.estimated else told
+
+
+def _says(choice: Mapping[str, Any]) -> bool:
+    """Whether there is anything in a choice, once choice 0 has finished. Some backends send their
+    usage beside an empty one, which clients take for more of the answer."""
+    delta = {**(choice.get("delta") or {})}
+    if choice.get("index", 0) == 0:
+        delta.pop("role", None)
+    return bool(choice.get("finish_reason") or choice.get("logprobs") or any(delta.values()))
 
 
 def _head(wire: bytes) -> dict[str, Any]:

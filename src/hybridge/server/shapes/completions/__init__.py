@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hybridge.server.errors import Failure
 from hybridge.server.shapes.chat.parse import read_request
-from hybridge.server.shapes.completions.request import as_chat, prompt_of
+from hybridge.server.shapes.completions.request import NAMES, as_chat, prompt_of
 from hybridge.server.shapes.completions.writer import CompletionWriter
+from hybridge.server.shapes.faults import renamed
 from hybridge.server.shapes.shape import Asked, Asker
 
 __all__ = ["TextCompletions"]
-
-_NAMES = {
-    "messages": "prompt",
-    "max_completion_tokens": "max_tokens",
-    "top_logprobs": "logprobs",
-}
-"""What backends call a field, and what it is called here."""
 
 
 class TextCompletions:
@@ -41,5 +34,4 @@ class TextCompletions:
 
     def failure(self, failed: Failure, _: str, /) -> bytes:
         """See `Shape`."""
-        name = _NAMES.get((failed.param or "").partition("[")[0])
-        return failed.body if name is None else replace(failed, param=name).body
+        return renamed(failed, NAMES).body

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hybridge.core.errors import RequestError
 from hybridge.server.shapes.chat.fields import FIELDS as CHAT
-from hybridge.server.shapes.forms import COUNT, FLAG, TEXT, Form, check, is_text, whole, wrong
+from hybridge.server.shapes.faults import UNKNOWN, check_stream_options, unsupported
+from hybridge.server.shapes.forms import (
+    COUNT,
+    FLAG,
+    TEXT,
+    Form,
+    check,
+    is_text,
+    whole,
+    wrong,
+)
 
 
 def _is_one_text(value: Any) -> bool:
@@ -35,14 +44,22 @@ FIELDS: Mapping[str, Form] = {
 """By name (source: OpenAI's completions reference)."""
 
 
+NAMES: Mapping[str, str] = {
+    "messages": "prompt",
+    "max_completion_tokens": "max_tokens",
+    "top_logprobs": "logprobs",
+}
+"""What backends call a field, and what it is called here."""
+
+
 def as_chat(said: dict[str, Any]) -> dict[str, Any]:
     """The chat request's body. Raises `RequestError` that names the field at fault."""
     for name, value in said.items():
         if value is not None and name not in FIELDS:
-            raise _refused(
+            raise unsupported(
                 name,
                 "is not a field of a text completion; /v1/chat/completions passes any field on",
-                "unknown_parameter",
+                UNKNOWN,
             )
     prompt = prompt_of(said)
     check(said, FIELDS)
@@ -60,9 +77,9 @@ def prompt_of(said: Mapping[str, Any]) -> str:
     """The one text of `prompt`. Raises `RequestError`."""
     prompt = said.get("prompt")
     if isinstance(prompt, list) and len(prompt) > 1 and all(map(is_text, prompt)):
-        raise _refused("prompt", "must be one text: send a request for each of several")
+        raise unsupported("prompt", "must be one text: send a request for each of several")
     if isinstance(prompt, list) and prompt and not is_text(prompt[0]):
-        raise _refused("prompt", "must be text: tokens are each model's own, and not taken here")
+        raise unsupported("prompt", "must be text: tokens are each model's own, and not taken here")
     if not PROMPT.fits(prompt):
         raise wrong("prompt", PROMPT.said, prompt)
     return prompt if isinstance(prompt, str) else str(prompt[0])  # type: ignore[index]
@@ -71,23 +88,11 @@ def prompt_of(said: Mapping[str, Any]) -> str:
 def _check_together(said: Mapping[str, Any]) -> None:
     """What no field shows alone. Raises `RequestError`."""
     if said.get("suffix"):
-        raise _refused("suffix", "is not supported: models that chat do not fill in between texts")
+        raise unsupported(
+            "suffix", "is not supported: models that chat do not fill in between texts"
+        )
     if said.get("best_of") is not None and said["best_of"] != (said.get("n") or 1):
-        raise _refused("best_of", "must equal `n`: every answer that is made is given")
+        raise unsupported("best_of", "must equal `n`: every answer that is made is given")
     if said.get("echo") and said.get("logprobs") is not None:
-        raise _refused("echo", "cannot be given with `logprobs`: a prompt's are not known here")
-    options = said.get("stream_options")
-    if options is None:
-        return
-    if not said.get("stream"):
-        raise _refused(
-            "stream_options", "is only allowed together with `stream: true`", "invalid_value"
-        )
-    if options.get("include_obfuscation"):
-        raise _refused(
-            "stream_options.include_obfuscation", "must be false: no padding is sent here"
-        )
-
-
-def _refused(where: str, why: str, code: str = "unsupported_parameter") -> RequestError:
-    return RequestError(f"`{where}` {why}", param=where, code=code)
+        raise unsupported("echo", "cannot be given with `logprobs`: a prompt's are not known here")
+    check_stream_options(said)

@@ -13,6 +13,8 @@ from hybridge.core.wire import parse
 from hybridge.server.errors import Failure
 from hybridge.server.shapes.chat.writer import ChatWriter
 from hybridge.server.shapes.completions.logprobs import Offsets
+from hybridge.server.shapes.completions.request import NAMES
+from hybridge.server.shapes.faults import renamed
 
 _REASONS = {"length": "length", "content_filter": "content_filter"}
 """How an answer ended; in any other way it simply stopped."""
@@ -66,7 +68,7 @@ class CompletionWriter:
 
     def failed(self, failed: Failure) -> bytes:
         """See `Writer`."""
-        return self._inner.failed(failed)
+        return self._inner.failed(renamed(failed, NAMES))
 
     def _told(self, body: Mapping[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
         kept = {name: value for name, value in body.items() if name not in self._head}

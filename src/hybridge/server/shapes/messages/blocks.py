@@ -8,9 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from hybridge.core.errors import RequestError
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import is_object, is_text, one_of, wrong
 from hybridge.server.shapes.images import TYPES, picture_fault
-from hybridge.server.shapes.messages.fields import TEXT_OR_BLOCKS, at, only, unsupported
+from hybridge.server.shapes.messages.fields import TEXT_OR_BLOCKS, at
 
 Part = dict[str, Any]
 

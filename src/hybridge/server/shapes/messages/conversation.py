@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import is_object, one_of, wrong
 from hybridge.server.shapes.messages.blocks import (
     READABLE,
@@ -24,7 +25,7 @@ from hybridge.server.shapes.messages.blocks import (
     parts,
     read_blocks,
 )
-from hybridge.server.shapes.messages.fields import at, only, unsupported
+from hybridge.server.shapes.messages.fields import at
 
 Told = dict[str, Any]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from hybridge.server.errors import Failure
+from hybridge.server.shapes.faults import renamed
 
 _TYPES: Mapping[int, str] = {
     401: "authentication_error",
@@ -19,6 +20,15 @@ _TYPES: Mapping[int, str] = {
     504: "timeout_error",
     529: "overloaded_error",
 }
+_NAMES: Mapping[str, str] = {
+    "max_completion_tokens": "max_tokens",
+    "parallel_tool_calls": "tool_choice.disable_parallel_tool_use",
+    "reasoning_effort": "thinking",
+    "response_format": "output_config.format",
+    "stop": "stop_sequences",
+    "user": "metadata.user_id",
+}
+"""What backends call a field, and what it is called here."""
 
 
 def error_body(failed: Failure, request_id: str) -> bytes:
@@ -27,6 +37,7 @@ def error_body(failed: Failure, request_id: str) -> bytes:
     `param` is the field at fault; our own stable word for the cause is in `details.error_code`,
     where their SDK looks for it.
     """
+    failed = renamed(failed, _NAMES)
     error = {"type": error_type(failed.status), "message": failed.message}
     if failed.param is not None:
         error["param"] = failed.param

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from hybridge.core.errors import RequestError
 from hybridge.server.shapes.forms import (
     COUNT,
     FLAG,
@@ -14,14 +12,14 @@ from hybridge.server.shapes.forms import (
     TEXT,
     TEXTS,
     Form,
-    is_object,
     is_text,
     is_whole,
     number,
+    one_of,
 )
 
 TEXT_OR_BLOCKS = Form(
-    lambda value: is_text(value) or (isinstance(value, list) and all(map(is_object, value))),
+    lambda value: is_text(value) or OBJECTS.fits(value),
     "a string or an array of blocks",
     {"type": ["string", "array"], "items": {"type": "object"}},
 )
@@ -41,11 +39,15 @@ HARMLESS: Mapping[str, Form] = {
     "anthropic_version": TEXT,
     "cache_control": OBJECT,
     "diagnostics": OBJECT,
+    "fallbacks": one_of("default"),
+    "safeguards": OBJECTS,
     "service_tier": TEXT,
     "speed": TEXT,
 }
-"""Accepted and left aside: they settle what an answer costs or how fast it comes, not what it says.
-The first two come as headers, or in the body from clients of a cloud's own endpoint."""
+"""Accepted and left aside: they settle what an answer costs, how fast it comes or what is noted of
+it, not what it says. The first two come as headers, or in the body from clients of a cloud's own
+endpoint. `fallbacks` are the model's own there, of which a model may have none; `safeguards` ask
+for a second opinion of Anthropic's servers on what tools do, and Claude Code does without."""
 FIELDS: Mapping[str, Form] = {
     "model": TEXT,
     "max_tokens": COUNT,
@@ -70,23 +72,4 @@ FIELDS: Mapping[str, Form] = {
 
 def at(where: str, member: str | int) -> str:
     """The path of a member, as Anthropic writes it: `messages.0.content.1.source`."""
-    return f"{where}.{member}" if where else str(member)
-
-
-def only(said: Mapping[str, Any], known: Collection[str], where: str = "") -> None:
-    """Raises `RequestError` for a member that nobody here would act on. `null` asks for nothing."""
-    for name, value in said.items():
-        if value is not None and name not in known:
-            raise unsupported(at(where, name), "is not supported by this gateway")
-
-
-def missing(where: str, form: Form) -> RequestError:
-    """The error for a field that has to be there."""
-    return RequestError(
-        f"`{where}` is missing; it must be {form.said}", param=where, code="missing_field"
-    )
-
-
-def unsupported(where: str, why: str) -> RequestError:
-    """The error for what is well formed, but cannot be done here."""
-    return RequestError(f"`{where}` {why}", param=where, code="unsupported_parameter")
+    return f"{where}.{member}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import is_object, wrong
-from hybridge.server.shapes.messages.fields import at, only, unsupported
+from hybridge.server.shapes.messages.fields import at
 
 
 def read_format(said: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import Any
 
 from hybridge.core.errors import RequestError
+from hybridge.server.shapes.faults import only
 from hybridge.server.shapes.forms import check, is_text, wrong
 from hybridge.server.shapes.messages.conversation import read_system, read_turns
-from hybridge.server.shapes.messages.fields import FIELDS, only
+from hybridge.server.shapes.messages.fields import FIELDS
 from hybridge.server.shapes.messages.output import read_format
 from hybridge.server.shapes.messages.thinking import check_context, read_effort
 from hybridge.server.shapes.messages.tools import read_choice, read_tools
 
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k")
 """Fields that are called alike in both."""
+_LONGEST_USER = 64
+"""Characters of an id that OpenAI takes; Anthropic takes 256."""
 
 
 def translate(said: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +61,10 @@ def _check_thread(thread: Any) -> None:
 
 
 def _user(metadata: Mapping[str, Any] | None) -> str | None:
+    """The user's id; a digest of one that is too long for OpenAI, as Claude Code's are."""
     user = metadata.get("user_id") if metadata is not None else None
     if user is not None and not is_text(user):
         raise wrong("metadata.user_id", "a string", user)
-    return user
+    if user is None or len(user) <= _LONGEST_USER:
+        return user
+    return blake2b(user.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()

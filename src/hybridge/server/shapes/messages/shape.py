@@ -7,9 +7,9 @@ from typing import Any
 from hybridge.core.request import Request
 from hybridge.server.errors import Failure
 from hybridge.server.shapes.chat.parse import read_request
+from hybridge.server.shapes.faults import missing
 from hybridge.server.shapes.forms import COUNT
 from hybridge.server.shapes.messages.errors import error_body
-from hybridge.server.shapes.messages.fields import missing
 from hybridge.server.shapes.messages.parse import translate
 from hybridge.server.shapes.messages.thinking import shows_thoughts
 from hybridge.server.shapes.messages.writer import Count, MessagesWriter

@@ -8,6 +8,7 @@ end, so that no call is cut in two.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,10 +32,19 @@ class _Call:
 
     id: str = ""
     name: str = ""
+    over: bool = False
+    """Whether its block has ended."""
     told: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
+    looked_at: int = 0
+    """How many of the arguments told are known not to complete it."""
 
     def add(self, piece: CallPiece) -> None:
+        """Raises `BackendError` for more of a call that was complete."""
+        if self.over and piece.arguments.strip():
+            raise BackendError(
+                "more of a tool call came after its end", backend="", fault=Fault.PROTOCOL
+            )
         self.id, self.name = self.id or piece.id, self.name or piece.name
         if piece.arguments:
             self.waiting.append(piece.arguments)
@@ -42,15 +52,16 @@ class _Call:
     def take(self) -> str:
         """The arguments that have not been told yet."""
         text = "".join(self.waiting)
-        self.told.append(text)
+        self.told += self.waiting
         self.waiting.clear()
         return text
 
-    @property
     def complete(self) -> bool:
         """Whether the arguments told are an object, so that nothing can follow."""
-        text = "".join(self.told).rstrip()
-        return text.endswith("}") and UNREADABLE not in read_input(text)
+        new, self.looked_at = "".join(self.told[self.looked_at :]), len(self.told)
+        if not new.rstrip().endswith("}"):
+            return False
+        return UNREADABLE not in read_input("".join(self.told))
 
 
 class Blocks:
@@ -64,8 +75,8 @@ class Blocks:
         self._open: str | None = None
         self._calls: dict[int, _Call] = {}
         """By the index that the backend gives them, in the order they came."""
-        self._turn = 0
-        """Position of the call that is being told."""
+        self._waiting = deque[_Call]()
+        """The call that is being told, and those after it."""
         self._late: list[tuple[str, str]] = []
         """What was said in words after the first call."""
 
@@ -82,10 +93,8 @@ class Blocks:
             else:
                 yield from self._say(kind, text)
         for fragment in piece.calls:
-            self._calls.setdefault(fragment.index, _Call()).add(fragment)
+            self._called(fragment.index).add(fragment)
             yield from self._call()
-        if piece.calls:
-            self._check()
 
     def close(self) -> Iterator[bytes]:
         """All that waits, and the end of the last block."""
@@ -101,27 +110,29 @@ class Blocks:
 
     def _call(self, *, last: bool = False) -> Iterator[bytes]:
         """Tells calls in their order, as far as they have come; `last`: nothing more will come."""
-        calls = list(self._calls.values())
-        for position, call in enumerate(calls[self._turn :], self._turn):
-            if not (call.name or last):
-                return
+        waiting = self._waiting
+        while waiting and (waiting[0].name or last):
+            call = waiting[0]
             if self._open != TOOL_USE:
-                yield from self._start(
-                    TOOL_USE, _begun(call, call_id(call.id, position, self._salt))
-                )
+                yield from self._start(TOOL_USE, self._begun(call))
             if text := call.take():
                 yield events.grown(self._index, "input_json_delta", "partial_json", text)
-            if not last and (call is calls[-1] or not call.complete):
+            if not last and (len(waiting) == 1 or not call.complete()):
                 return
             yield from self._stop()
-            self._turn = position + 1
+            call.over = True
+            waiting.popleft()
 
-    def _check(self) -> None:
-        for call in list(self._calls.values())[: self._turn]:
-            if call.take().strip():
-                raise BackendError(
-                    "more of a tool call came after its end", backend="", fault=Fault.PROTOCOL
-                )
+    def _called(self, index: int) -> _Call:
+        call = self._calls.get(index)
+        if call is None:
+            call = self._calls[index] = _Call()
+            self._waiting.append(call)
+        return call
+
+    def _begun(self, call: _Call) -> dict[str, Any]:
+        name = call_id(call.id, len(self._calls) - len(self._waiting), self._salt)
+        return {"type": TOOL_USE, "id": name, "name": call.name, "input": {}}
 
     def _start(self, kind: str, block: dict[str, Any]) -> Iterator[bytes]:
         yield from self._stop()
@@ -140,7 +151,3 @@ def _words(piece: Piece, *, thoughts: bool) -> Iterator[tuple[str, str]]:
         yield THINKING, piece.reasoning
     if piece.text or piece.refusal:
         yield TEXT, piece.text + piece.refusal
-
-
-def _begun(call: _Call, name: str) -> dict[str, Any]:
-    return {"type": TOOL_USE, "id": name, "name": call.name, "input": {}}

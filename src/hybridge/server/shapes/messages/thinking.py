@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import COUNT, OBJECTS, one_of, wrong
-from hybridge.server.shapes.messages.fields import only, unsupported
 
-_ON = ("enabled", "adaptive", "between_tools")
-_KIND = one_of(*_ON, "disabled")
-_DISPLAY = one_of("summarized", "omitted")
+_ON, _OFF = ("enabled", "adaptive"), ("disabled", "between_tools")
+_KIND = one_of(*_ON, *_OFF)
+_DISPLAY = one_of("summarized", "omitted", "updates")
+_HIDDEN = ("omitted", "updates")
+"""Displays that hide thoughts. Updates, like what comes `between_tools`, are notes for the user by
+models that write such."""
 _EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 """Anthropic's levels of effort, and the highest that is common among others."""
 _EFFORT = one_of(*_EFFORTS)
@@ -26,7 +29,7 @@ def shows_thoughts(said: Mapping[str, Any]) -> bool:
     """Whether the answer may hold thoughts: only for who asked for them, since others take the
     first block of an answer for its text."""
     thinking = said.get("thinking") or {}
-    return thinking.get("type") in _ON and thinking.get("display") != "omitted"
+    return thinking.get("type") in _ON and thinking.get("display") not in _HIDDEN
 
 
 def read_effort(said: Mapping[str, Any]) -> str | None:
@@ -39,7 +42,7 @@ def read_effort(said: Mapping[str, Any]) -> str | None:
     if effort is not None and not _EFFORT.fits(effort):
         raise wrong("output_config.effort", _EFFORT.said, effort)
     budget = _read_budget(thinking) if thinking and kind == "enabled" else None
-    if kind == "disabled" or (kind is None and effort == _DEFAULT):
+    if kind in _OFF or (kind != "enabled" and effort == _DEFAULT):
         return None
     if effort is not None:
         return _EFFORTS[effort]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import FLAG, OBJECTS, TEXT, is_text, one_of, wrong
-from hybridge.server.shapes.messages.fields import at, only, unsupported
+from hybridge.server.shapes.messages.fields import at
 
 _MEMBERS = (
     "type", "name", "description", "input_schema", "strict", "input_examples", "defer_loading",

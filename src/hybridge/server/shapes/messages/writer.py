@@ -12,14 +12,12 @@ from hybridge.core.response import Chunk, Completion, Usage
 from hybridge.core.wire import splice
 from hybridge.server.errors import Failure
 from hybridge.server.shapes import pieces
+from hybridge.server.shapes.chat.ending import REPORT
 from hybridge.server.shapes.messages import events
 from hybridge.server.shapes.messages.errors import error_body
 from hybridge.server.shapes.messages.message import content_of, message, usage_object
 from hybridge.server.shapes.messages.stop import Stop, stop_of
 from hybridge.server.shapes.messages.telling import Blocks
-
-REPORT = "hybridge"
-"""The member that carries the report: of the message, or of a stream's `message_delta`."""
 
 Count = Callable[[Request], int]
 """Estimates a prompt's tokens."""
@@ -47,7 +45,7 @@ class MessagesWriter:
 
     def whole(self, answer: Completion, usage: Usage, report: bytes | None) -> bytes:
         """See `Writer`."""
-        piece = pieces.of_completion(answer)
+        piece = pieces.read(answer)
         stop = stop_of(
             answer, self._sequences, called=bool(piece.calls), refused=bool(piece.refusal)
         )
@@ -57,7 +55,7 @@ class MessagesWriter:
 
     def chunk(self, chunk: Chunk) -> bytes:
         """See `Writer`. Raises `BackendError` for tool calls that nobody could put in order."""
-        piece = pieces.of_chunk(chunk)
+        piece = pieces.read(chunk)
         self._usage = chunk.usage or self._usage
         self._refused = self._refused or bool(piece.refusal)
         told = [*self._begin(chunk), *self._blocks.add(piece)]
@@ -100,4 +98,5 @@ class MessagesWriter:
 
 
 def _with_report(wire: bytes, report: bytes | None) -> bytes:
+    """The report is a member of the message, or of a stream's `message_delta`."""
     return wire if report is None else splice(wire, REPORT, report)

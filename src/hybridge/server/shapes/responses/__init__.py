@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -11,10 +10,11 @@ from hybridge.core.clock import Clock
 from hybridge.core.errors import RequestError
 from hybridge.core.request import AUTO
 from hybridge.server.errors import Failure
+from hybridge.server.shapes.faults import renamed
 from hybridge.server.shapes.forms import wrong
 from hybridge.server.shapes.responses.conversation import as_messages
 from hybridge.server.shapes.responses.details import Details
-from hybridge.server.shapes.responses.fields import TEXT_OR_ITEMS, check_fields
+from hybridge.server.shapes.responses.fields import NAMES, TEXT_OR_ITEMS, check_fields
 from hybridge.server.shapes.responses.items import Item, Placed, read_items
 from hybridge.server.shapes.responses.options import as_chat, echoed, wants_logprobs, wants_summary
 from hybridge.server.shapes.responses.output import Output
@@ -25,16 +25,6 @@ from hybridge.server.shapes.responses.writer import Keep, ResponseWriter
 from hybridge.server.shapes.shape import Asked, Asker
 
 __all__ = ["ResponseState", "Responses", "ResponsesStore"]
-
-_NAMES = {
-    "messages": "input",
-    "max_completion_tokens": "max_output_tokens",
-    "max_tokens": "max_output_tokens",
-    "response_format": "text.format",
-    "reasoning_effort": "reasoning.effort",
-    "verbosity": "text.verbosity",
-}
-"""What backends call a field, and what it is called here."""
 
 
 class Responses:
@@ -66,8 +56,7 @@ class Responses:
 
     def failure(self, failed: Failure, _: str, /) -> bytes:
         """See `Shape`."""
-        name = _NAMES.get((failed.param or "").partition("[")[0].partition(".")[0])
-        return failed.body if name is None else replace(failed, param=name).body
+        return renamed(failed, NAMES).body
 
     def _previous(self, said: dict[str, Any], asker: Asker) -> Turn | None:
         name = said.get("previous_response_id")
@@ -88,7 +77,7 @@ class Responses:
         self, said: str | list[Item], salt: str, before: list[Item], asker: Asker
     ) -> list[Placed]:
         there = {item["id"] for item in before}
-        return read_items(said, salt, there, lambda name: self._store.item(asker.tenant, name))
+        return read_items(said, salt, there, self._store.items(asker.tenant))
 
     def _keeping(
         self,

@@ -43,8 +43,8 @@ class _Conversation:
             self._told.append({"role": "system", "content": instructions})
         self._turn: Told | None = None
         """The assistant's message that further calls belong to."""
-        self._open: list[str] = []
-        """The calls in it that have no output yet."""
+        self._open: dict[str, int] = {}
+        """How many calls of each id in it have no output yet."""
         self._later: list[Told] = []
         """What was said between a call and its output."""
 
@@ -62,8 +62,8 @@ class _Conversation:
         """The messages, once all items were taken."""
         if self._open:
             raise RequestError(
-                f"{len(self._open)} function call(s) have no output: add a function_call_output "
-                "for each `call_id`",
+                f"{sum(self._open.values())} function call(s) have no output: add a "
+                "function_call_output for each `call_id`",
                 param="input",
                 code="missing_tool_output",
             )
@@ -88,14 +88,16 @@ class _Conversation:
         function = {"name": item["name"], "arguments": item["arguments"]}
         call = {"id": item["call_id"], "type": "function", "function": function}
         self._turn.setdefault("tool_calls", []).append(call)
-        self._open.append(item["call_id"])
+        self._open[item["call_id"]] = self._open.get(item["call_id"], 0) + 1
 
     def _output(self, item: Item, where: str) -> None:
-        if item["call_id"] not in self._open:
+        waiting = self._open.pop(item["call_id"], 0)
+        if not waiting:
             raise invalid(
                 f"{where}.call_id", "belongs to no function call that waits for an output"
             )
-        self._open.remove(item["call_id"])
+        if waiting > 1:
+            self._open[item["call_id"]] = waiting - 1
         text, shown = _result(item)
         self._told.append({"role": "tool", "tool_call_id": item["call_id"], "content": text})
         self._later[:0] = shown

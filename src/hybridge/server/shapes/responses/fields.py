@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hybridge.core.errors import RequestError
+from hybridge.server.shapes.faults import check_stream_options, missing, only, unsupported
 from hybridge.server.shapes.forms import (
     COUNT,
     FLAG,
@@ -48,6 +49,13 @@ INCLUDABLE = (
 pictures are always told, thoughts come in the clear or not at all, and of the tools that OpenAI's
 servers would run there never is a result."""
 
+HARMLESS: Mapping[str, Form] = {
+    "access_programs": OBJECT,
+    "client_metadata": OBJECT,
+    "prompt_cache_options": OBJECT,
+}
+"""Accepted and left aside: they say who asks, and how OpenAI's servers keep the prompt for later.
+The first two are Codex's, the last VS Code's."""
 FIELDS: Mapping[str, Form] = {
     "model": TEXT,
     "input": TEXT_OR_ITEMS,
@@ -75,14 +83,27 @@ FIELDS: Mapping[str, Form] = {
     "prompt_cache_key": TEXT,
     "prompt_cache_retention": TEXT,
     "service_tier": TEXT,
+    **HARMLESS,
 }
 """By name (source: OpenAI's responses reference). `max_tool_calls` counts the tools that OpenAI's
 servers run; there are none here, so any number is kept to."""
+
+NAMES: Mapping[str, str] = {
+    "messages": "input",
+    "max_completion_tokens": "max_output_tokens",
+    "max_tokens": "max_output_tokens",
+    "response_format": "text.format",
+    "reasoning_effort": "reasoning.effort",
+    "verbosity": "text.verbosity",
+    "logprobs": "top_logprobs",
+}
+"""What backends call a field, and what it is called here."""
 
 _WAYS_OUT: Mapping[str, str] = {
     "conversation": "is not supported: continue a chain with `previous_response_id`",
     "prompt": "is not supported, no templates are kept here: send `instructions` and `input`",
 }
+_STREAM_OPTIONS = ("include_obfuscation", "reasoning_summary_delivery")
 _NO_BACKGROUND = "must be false: an answer is given while it is waited for; use `stream: true`"
 _NO_TRUNCATION = "must be `disabled`: nothing is cut in silence here; send less, or leave it out"
 
@@ -101,27 +122,20 @@ def check_fields(said: dict[str, Any]) -> None:
     for index, name in enumerate(said.get("include") or ()):
         if name not in INCLUDABLE:
             raise unsupported(f"include[{index}]", f"must be one of {', '.join(INCLUDABLE)}")
-    _check_stream_options(said)
-
-
-def only(said: Mapping[str, Any], known: Collection[str], where: str = "") -> None:
-    """Raises `RequestError` for a member that nobody here would act on. `null` asks for nothing."""
-    for name, value in said.items():
-        if value is not None and name not in known:
-            raise unsupported(
-                f"{where}.{name}" if where else name, "is not supported here", "unknown_parameter"
-            )
+    if (said.get("prompt_cache_options") or {}).get("prewarm"):
+        raise unsupported(
+            "prompt_cache_options.prewarm", "must be false: every request is answered"
+        )
+    check_stream_options(said)
+    # how summaries are scheduled: here every thought comes when it is told, and none is left out
+    only(said.get("stream_options") or {}, _STREAM_OPTIONS, "stream_options")
 
 
 def member(said: Mapping[str, Any], name: str, form: Form, where: str) -> Any:
     """A member that has to be there. Raises `RequestError`."""
     value = said.get(name)
     if value is None:
-        raise RequestError(
-            f"`{where}.{name}` is missing; it must be {form.said}",
-            param=f"{where}.{name}",
-            code="missing_required_parameter",
-        )
+        raise missing(f"{where}.{name}", form)
     if not form.fits(value):
         raise invalid(f"{where}.{name}", f"must be {form.said}")
     return value
@@ -135,21 +149,3 @@ def may(said: Mapping[str, Any], name: str, form: Form, where: str) -> Any:
 def invalid(where: str, why: str) -> RequestError:
     """The error for what is of a wrong form."""
     return RequestError(f"`{where}` {why}", param=where, code="invalid_value")
-
-
-def unsupported(where: str, why: str, code: str = "unsupported_parameter") -> RequestError:
-    """The error for what is well formed, but cannot be done here."""
-    return RequestError(f"`{where}` {why}", param=where, code=code)
-
-
-def _check_stream_options(said: Mapping[str, Any]) -> None:
-    options = said.get("stream_options")
-    if options is None:
-        return
-    if not said.get("stream"):
-        raise invalid("stream_options", "is only allowed together with `stream: true`")
-    only(options, ("include_obfuscation",), "stream_options")
-    if may(options, "include_obfuscation", FLAG, "stream_options"):
-        raise unsupported(
-            "stream_options.include_obfuscation", "must be false: no padding is sent here"
-        )

@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from hybridge.core.errors import RequestError
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import OBJECTS, TEXT, one_of
-from hybridge.server.shapes.responses.fields import invalid, may, member, only, unsupported
+from hybridge.server.shapes.responses.fields import invalid, may, member
 from hybridge.server.shapes.responses.parts import OUTPUTS, READABLE, read_parts
 
 Item = dict[str, Any]
@@ -23,8 +24,8 @@ Known = Callable[[str], Item | None]
 _ROLE = one_of("user", "assistant", "system", "developer")
 _STATUS = one_of("in_progress", "completed", "incomplete")
 _THOUGHTS = {"summary": OBJECTS, "content": OBJECTS, "encrypted_content": TEXT}
-_MARKS = ("type", "id", "status")
-"""Members that every item may have: they say which it is, not what it says."""
+_MARKS = ("type", "id", "status", "internal_chat_message_metadata_passthrough")
+"""Members that every item may have: they say which it is, not what it says. The last is Codex's."""
 
 
 def read_items(
@@ -80,7 +81,7 @@ def _message(said: Item, where: str) -> Item:
 
 
 def _call(said: Item, where: str) -> Item:
-    only(said, (*_MARKS, "call_id", "name", "arguments", "caller"), where)
+    only(said, (*_MARKS, "call_id", "name", "arguments", "caller", "parsed_arguments"), where)
     _check_caller(said, where)
     return {name: member(said, name, TEXT, where) for name in ("call_id", "name", "arguments")}
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import FLAG, OBJECT, TEXT, one_of
-from hybridge.server.shapes.responses.fields import (
-    LOGPROBS,
-    invalid,
-    may,
-    member,
-    only,
-    unsupported,
-)
+from hybridge.server.shapes.responses.fields import LOGPROBS, invalid, may, member
 from hybridge.server.shapes.responses.tools import read_choice, read_tools
 
 Said = Mapping[str, Any]
@@ -31,6 +25,8 @@ _ECHOED = (
 _FORMAT = one_of("text", "json_object", "json_schema")
 _VERBOSITY = one_of("low", "medium", "high")
 _SUMMARY = one_of("auto", "detailed")
+_PLAIN = {"context": ("auto", "current_turn"), "mode": ("standard",)}
+"""What of reasoning can be had without a word for it in the chat vocabulary."""
 
 
 def as_chat(said: Said) -> dict[str, Any]:
@@ -116,7 +112,10 @@ def _reasoning(said: Said) -> dict[str, Any]:
     reasoning = said.get("reasoning")
     if reasoning is None:
         return {}
-    only(reasoning, ("effort", "summary"), "reasoning")
+    only(reasoning, ("effort", "summary", *_PLAIN), "reasoning")
+    for name, plain in _PLAIN.items():
+        if reasoning.get(name) is not None and reasoning[name] not in plain:
+            raise unsupported(f"reasoning.{name}", f"must be one of {', '.join(plain)} here")
     if reasoning.get("summary") is not None and not _SUMMARY.fits(reasoning["summary"]):
         raise unsupported(
             "reasoning.summary",

@@ -105,7 +105,7 @@ class Output:
         current, self._current = self._current, None
         if current is not None:
             yield from current.end("completed")
-            self._items[self._items.index(current)] = current.item("completed")
+            self._items[-1] = current.item("completed")  # nothing else begins before it ends
 
     def _attach(self) -> None:
         """Gives tokens to the message whose text they followed."""

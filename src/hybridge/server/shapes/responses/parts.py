@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from hybridge.core.errors import RequestError
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import OBJECT, TEXT, is_object, one_of, wrong
 from hybridge.server.shapes.images import picture_fault
-from hybridge.server.shapes.responses.fields import invalid, may, member, only, unsupported
+from hybridge.server.shapes.responses.fields import invalid, may, member
 
 Part = dict[str, Any]
 READABLE = ("input_text", "input_image", "input_file", "input_audio")
@@ -46,7 +47,9 @@ def _part(said: Any, where: str, kinds: Collection[str]) -> Part:
     kind = said.get("type")
     if kind not in kinds:
         raise invalid(f"{where}.type", f"must be one of {', '.join(kinds)}")
-    return {"type": kind, **_READ[kind](said, where)}
+    # where OpenAI's cache of the prompt may end: nothing that a model reads
+    kept = {name: value for name, value in said.items() if name != "prompt_cache_breakpoint"}
+    return {"type": kind, **_READ[kind](kept, where)}
 
 
 def _text(said: Part, where: str) -> Part:
@@ -55,7 +58,7 @@ def _text(said: Part, where: str) -> Part:
 
 
 def _output_text(said: Part, where: str) -> Part:
-    only(said, ("type", "text", "annotations", "logprobs"), where)
+    only(said, ("type", "text", "annotations", "logprobs", "parsed"), where)
     return {"text": member(said, "text", TEXT, where), "annotations": []}
 
 

@@ -11,7 +11,8 @@ import msgspec
 
 from hybridge.core.errors import RequestError
 from hybridge.server.exchange import Exchange, Response
-from hybridge.server.shapes.responses.fields import INCLUDABLE, invalid, unsupported
+from hybridge.server.shapes.faults import UNKNOWN, unsupported
+from hybridge.server.shapes.responses.fields import INCLUDABLE, invalid
 from hybridge.server.shapes.responses.store import ResponsesStore, Turn, asked_of
 from hybridge.server.terms import Terms
 
@@ -84,7 +85,7 @@ def _query(exchange: Exchange, known: tuple[str, ...]) -> Query:
     for name, values in parse_qs(exchange.query, keep_blank_values=True).items():
         plain = name.removesuffix("[]")
         if plain not in known:
-            raise unsupported(plain, "is not supported here", "unknown_parameter")
+            raise unsupported(plain, "is not supported here", UNKNOWN)
         query.setdefault(plain, []).extend(values)
     if any(name not in INCLUDABLE for name in query.get("include", ())):
         raise invalid("include", f"must be one of {', '.join(INCLUDABLE)}")

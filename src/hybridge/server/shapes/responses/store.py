@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -130,12 +131,20 @@ class ResponsesStore:
         self._found.move_to_end((tenant, response_id))
         return found[0]
 
-    def item(self, tenant: str, item_id: str) -> dict[str, Any] | None:
-        """An item of a turn, found by the id that was made for it here."""
-        salt = item_id.partition("_")[2].rpartition("_")[0]
-        turn = self.find(tenant, response_id(salt))
-        items = () if turn is None else turn.items()
-        return next((item for item in items if item.get("id") == item_id), None)
+    def items(self, tenant: str) -> Callable[[str], dict[str, Any] | None]:
+        """Finds items of kept turns by the ids that were made for them here; each turn is read
+        once. To be used for one request."""
+
+        @cache
+        def items_of(turn_id: str) -> dict[Any, dict[str, Any]]:
+            turn = self.find(tenant, turn_id)
+            return {} if turn is None else {item.get("id"): item for item in turn.items()}
+
+        def item(name: str) -> dict[str, Any] | None:
+            salt = name.partition("_")[2].rpartition("_")[0]
+            return items_of(response_id(salt)).get(name)
+
+        return item
 
     def remove(self, tenant: str, response_id: str) -> bool:
         """Forgets a turn; false when there is none of that id."""

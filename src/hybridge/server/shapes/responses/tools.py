@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from hybridge.server.shapes.faults import only, unsupported
 from hybridge.server.shapes.forms import FLAG, OBJECT, OBJECTS, TEXT, one_of
-from hybridge.server.shapes.responses.fields import invalid, may, member, only, unsupported
+from hybridge.server.shapes.responses.fields import invalid, may, member
 
 Tool = dict[str, Any]
 _MODES = one_of("auto", "none", "required")
@@ -32,7 +33,7 @@ def read_choice(said: Any, tools: Sequence[Tool]) -> dict[str, Any]:
     kind = member(said, "type", TEXT, "tool_choice")
     if kind == "function":
         only(said, ("type", "name"), "tool_choice")
-        name = _known(said, "tool_choice", tools)
+        name = _known(said, "tool_choice", _names(tools))
         return {"tool_choice": {"type": "function", "function": {"name": name}}}
     if kind == "allowed_tools":
         return _allowed(said, tools)
@@ -57,7 +58,8 @@ def _allowed(said: Mapping[str, Any], tools: Sequence[Tool]) -> dict[str, Any]:
     only(said, ("type", "mode", "tools"), "tool_choice")
     mode = member(said, "mode", _ALLOWED_MODES, "tool_choice")
     listed = member(said, "tools", OBJECTS, "tool_choice")
-    names = {_known(row, f"tool_choice.tools[{index}]", tools) for index, row in enumerate(listed)}
+    there = _names(tools)
+    names = {_known(row, f"tool_choice.tools[{index}]", there) for index, row in enumerate(listed)}
     if not names:
         raise invalid("tool_choice.tools", "must name at least one of the `tools`")
     return {
@@ -66,8 +68,12 @@ def _allowed(said: Mapping[str, Any], tools: Sequence[Tool]) -> dict[str, Any]:
     }
 
 
-def _known(said: Mapping[str, Any], where: str, tools: Sequence[Tool]) -> str:
+def _names(tools: Sequence[Tool]) -> frozenset[str]:
+    return frozenset(tool["function"]["name"] for tool in tools)
+
+
+def _known(said: Mapping[str, Any], where: str, names: Collection[str]) -> str:
     name: str = member(said, "name", TEXT, where)
-    if name not in [tool["function"]["name"] for tool in tools]:
+    if name not in names:
         raise invalid(f"{where}.name", "must be the name of one of the `tools`")
     return name

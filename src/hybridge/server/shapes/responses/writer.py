@@ -13,7 +13,9 @@ from hybridge.server import sse
 from hybridge.server.errors import Failure
 from hybridge.server.shapes import pieces
 from hybridge.server.shapes.chat.ending import REPORT
+from hybridge.server.shapes.faults import renamed
 from hybridge.server.shapes.responses.details import Details
+from hybridge.server.shapes.responses.fields import NAMES
 from hybridge.server.shapes.responses.grown import Event
 from hybridge.server.shapes.responses.output import Output
 
@@ -83,6 +85,7 @@ class ResponseWriter:
         would; without it they take a broken stream for a short answer. It has this house's own
         code; the one in the response has to be among OpenAI's.
         """
+        failed = renamed(failed, NAMES)
         error = {"message": failed.message, "param": failed.param, "type": failed.type}
         known = error | {"code": _known_code(failed.status)}
         told = {"status": "failed", "error": known, "output": self._output.items()}
@@ -91,7 +94,7 @@ class ResponseWriter:
 
     def _read(self, event: Chunk | Completion) -> Iterator[Event]:
         logprobs = self._details.read(event)
-        piece = pieces.of_chunk(event) if isinstance(event, Chunk) else pieces.of_completion(event)
+        piece = pieces.read(event)
         self._finish_reason = piece.finish_reason or self._finish_reason
         return self._output.take(piece, logprobs)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hybridge.core.errors import RequestError
 from hybridge.core.request import AUTO, Feature, Tier
@@ -63,6 +65,8 @@ def test_a_missing_model_means_auto(body, read):
         {"anthropic_version": "bedrock-2023-05-31", "anthropic_beta": ["x-1"]},
         {"diagnostics": {"previous_message_id": "msg_1"}},
         {"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}},
+        {"fallbacks": "default"},
+        {"safeguards": [{"type": "dangerous_tool_use", "classifier_context": {"cwd": "/"}}]},
         {"metadata": {}},
         {"tools": []},
         {"stop_sequences": []},
@@ -118,7 +122,9 @@ def test_an_empty_system_prompt_is_none(body, sent, system):
         ({"output_config": {"effort": "medium"}}, "medium"),
         ({"output_config": {"effort": "high"}}, None),
         ({"thinking": {"type": "adaptive"}}, None),
+        ({"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}}, None),
         ({"thinking": {"type": "between_tools"}}, None),
+        ({"thinking": {"type": "between_tools"}, "output_config": {"effort": "low"}}, None),
         ({"thinking": {"type": "disabled"}}, None),
         ({"thinking": {"type": "disabled"}, "output_config": {"effort": "max"}}, None),
     ],
@@ -143,7 +149,7 @@ def test_a_schema_for_the_answer(body, read, place):
 @pytest.mark.parametrize(
     ("members", "param", "code"),
     [
-        ({"max_tokens": None}, "max_tokens", "missing_field"),
+        ({"max_tokens": None}, "max_tokens", "missing_required_parameter"),
         ({"max_tokens": 0}, "max_tokens", "invalid_value"),
         ({"max_tokens": "9"}, "max_tokens", "invalid_value"),
         ({"messages": None}, "messages", "invalid_value"),
@@ -171,9 +177,9 @@ def test_a_schema_for_the_answer(body, read, place):
             "thinking.display",
             "invalid_value",
         ),
-        ({"thinking": {"type": "adaptive", "x": 1}}, "thinking.x", "unsupported_parameter"),
+        ({"thinking": {"type": "adaptive", "x": 1}}, "thinking.x", "unknown_parameter"),
         ({"output_config": {"effort": "some"}}, "output_config.effort", "invalid_value"),
-        ({"output_config": {"x": 1}}, "output_config.x", "unsupported_parameter"),
+        ({"output_config": {"x": 1}}, "output_config.x", "unknown_parameter"),
         (
             {"output_config": {"format": {"type": "text"}}},
             "output_config.format.type",
@@ -181,10 +187,11 @@ def test_a_schema_for_the_answer(body, read, place):
         ),
         ({"output_config": {"format": "json"}}, "output_config.format", "invalid_value"),
         ({"output_format": {"type": "json_schema"}}, "output_format.schema", "invalid_value"),
-        ({"container": "c-1"}, "container", "unsupported_parameter"),
+        ({"fallbacks": [{"model": "other"}]}, "fallbacks", "invalid_value"),
+        ({"container": "c-1"}, "container", "unknown_parameter"),
         ({"thread": {"type": "create"}}, "thread", "thread_unsupported_request"),
-        ({"mcp_servers": [{}]}, "mcp_servers", "unsupported_parameter"),
-        ({"seed": 1}, "seed", "unsupported_parameter"),
+        ({"mcp_servers": [{}]}, "mcp_servers", "unknown_parameter"),
+        ({"seed": 1}, "seed", "unknown_parameter"),
         ({"context_management": {"edits": 3}}, "context_management.edits", "invalid_value"),
         (
             {"context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]}},
@@ -198,6 +205,51 @@ def test_the_field_at_fault_is_named(body, read, members, param, code):
         read(body(**members))
     assert (caught.value.param, caught.value.code) == (param, code)
     assert f"`{param}`" in caught.value.message
+
+
+CLAUDE_CODE = {
+    "model": "auto",
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "Hi"}]},
+        {"role": "system", "content": "# Environment"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": ""},
+                {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1"}]},
+        {"role": "system", "content": [{"type": "text", "text": "9 tokens left"}]},
+    ],
+    "system": [{"type": "text", "text": "Be.", "cache_control": {"type": "ephemeral"}}],
+    "tools": [{"name": "Read", "description": "Reads.", "input_schema": SCHEMA}],
+    "metadata": {"user_id": '{"device_id":"' + "d" * 64 + '","session_id":"s-1"}'},
+    "max_tokens": 32_000,
+    "thinking": {"type": "adaptive", "display": "updates"},
+    "context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]},
+    "output_config": {"effort": "high"},
+    "safeguards": [{"type": "dangerous_tool_use", "classifier_context": {}}],
+    "stream": True,
+}
+"""All members of its requests (version 2.1.294)."""
+
+
+def test_claude_codes_own_request_needs_tools_and_nothing_more(read):
+    request = read(CLAUDE_CODE, anthropic_beta="claude-code-20250219").request
+    assert request.features == {Feature.TOOLS}
+    roles = [message.role for message in request.messages]
+    assert roles == ["system", "user", "system", "assistant", "tool", "system"]
+
+
+@given(users=st.tuples(st.text(min_size=1), st.text(min_size=1)))
+def test_whoever_asks_keeps_a_name_that_every_provider_takes(body, sent, users):
+    for size in (1, 64):
+        one, other = (sent(body(metadata={"user_id": size * u}))["user"] for u in users)
+        assert max(len(one), len(other)) <= 64
+        assert (one == other) == (size * users[0] == size * users[1])
+    short = users[0][:64]
+    assert sent(body(metadata={"user_id": short}))["user"] == short
 
 
 def test_two_schemas_for_one_answer_are_refused(body, read):

@@ -204,6 +204,16 @@ def test_more_of_a_call_that_was_complete_breaks_the_stream(fragment, read, body
         writer.chunk(fragment(0, '{"n":1}'))
 
 
+def test_thousands_of_calls_whose_fragments_take_turns(fragment, delta, stream, gathered):
+    """Each is looked at when something of it comes, not when something of another does."""
+    count = 4000
+    chunks = [fragment(i, '{"n":', call=f"c{i}", name="f") for i in range(count)]
+    chunks += [fragment(i, f"{i}") for i in range(count)]
+    chunks += [fragment(i, "}") for i in range(count)]
+    content = gathered(stream([*chunks, delta("tool_calls")]))["content"]
+    assert [block["input"] for block in content] == [{"n": i} for i in range(count)]
+
+
 def test_a_call_whose_name_comes_late(fragment, delta, stream, gathered):
     chunks = [fragment(0, '{"n":'), fragment(0, "1}", name="f"), delta("tool_calls")]
     (block,) = gathered(stream(chunks))["content"]

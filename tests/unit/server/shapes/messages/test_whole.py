@@ -85,7 +85,9 @@ def test_arguments_that_are_no_object_travel_in_one(answer, whole, arguments):
         (ENABLED, True),
         ({"thinking": {"type": "adaptive"}}, True),
         ({"thinking": {"type": "adaptive", "display": "omitted"}}, False),
+        ({"thinking": {"type": "adaptive", "display": "updates"}}, False),
         ({"thinking": {"type": "disabled"}}, False),
+        ({"thinking": {"type": "between_tools"}}, False),
         ({}, False),
     ],
 )

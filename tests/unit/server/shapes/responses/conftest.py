@@ -17,8 +17,8 @@ from hybridge.server.shapes.responses import Responses, ResponsesStore, Response
 
 
 @pytest.fixture
-def opened(opened):
-    """The parent's, with these endpoints and their store (`door.store`)."""
+def opened_with(opened):
+    """`opened` with a clock or a store of one's own; the store lies in `door.store`."""
 
     @asynccontextmanager
     async def open_door(*steps, clock=None, store=None, **config):

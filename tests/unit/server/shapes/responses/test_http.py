@@ -35,7 +35,7 @@ class Echo(ScriptedGateway):
         self.visits.append(Visit(request))
         answer = whole("|".join(message.text for message in request.messages))
         await asyncio.sleep(0)
-        yield ScriptedReply(as_chunks(answer) if request.stream else [answer], REPORT)
+        yield ScriptedReply(as_chunks(answer) if request.stream else [answer], REPORT, {})
 
 
 def bearing(tenant):
@@ -201,8 +201,8 @@ async def test_deleting_forgets(opened):
     assert (again.status, follow_up.status) == (404, 400)
 
 
-async def test_what_is_not_to_be_stored_is_not(opened):
-    async with opened() as door:
+async def test_what_is_not_to_be_stored_is_not(opened_with):
+    async with opened_with() as door:
         response = (await door.ask(PATH, {"input": "Hi", "store": False})).json
         kept = await door.ask(f"{PATH}/{response['id']}", method="GET")
         size = len(door.store)
@@ -210,18 +210,18 @@ async def test_what_is_not_to_be_stored_is_not(opened):
     assert (kept.status, size) == (404, 0)
 
 
-async def test_an_answer_that_does_not_fit_says_that_it_is_not_stored(opened):
+async def test_an_answer_that_does_not_fit_says_that_it_is_not_stored(opened_with):
     clock = ManualClock()
-    async with opened(clock=clock, store=ResponsesStore(clock, max_bytes=2000)) as door:
+    async with opened_with(clock=clock, store=ResponsesStore(clock, max_bytes=2000)) as door:
         response = (await door.ask(PATH, {"input": "x" * 2000})).json
         kept = await door.ask(f"{PATH}/{response['id']}", method="GET")
     assert response["store"] is False
     assert kept.status == 404
 
 
-async def test_a_response_expires(opened):
+async def test_a_response_expires(opened_with):
     clock = ManualClock()
-    async with opened(clock=clock, store=ResponsesStore(clock, ttl_s=60)) as door:
+    async with opened_with(clock=clock, store=ResponsesStore(clock, ttl_s=60)) as door:
         name = (await door.ask(PATH, {"input": "Hi"})).json["id"]
         clock.advance(59)
         before = await door.ask(f"{PATH}/{name}", method="GET")

@@ -131,6 +131,15 @@ TRANSLATED = {
     ),
     "a choice among no tools": ({"tools": [], "tool_choice": "auto"}, {}),
     "what is kept here": ({"store": True, "metadata": {"a": "b"}, "truncation": "disabled"}, {}),
+    "what Codex and editors add": (
+        {
+            "client_metadata": {"session_id": "s"}, "access_programs": {"cyber": "standard"},
+            "prompt_cache_options": {"mode": "implicit"}, "stream": True,
+            "stream_options": {"reasoning_summary_delivery": "sequential_cutoff"},
+            "reasoning": {"effort": "low", "context": "auto", "mode": "standard"},
+        },
+        {"stream": True, "stream_options": {"include_usage": True}, "reasoning_effort": "low"},
+    ),
     "nothing special": ({"background": False, "max_tool_calls": 3, "tools": None}, {}),
 }  # fmt: skip
 
@@ -239,6 +248,8 @@ REFUSED = {
         ({"reasoning": {"effort": 3}}, "reasoning.effort"),
         ({"reasoning": {"summary": "concise"}}, "reasoning.summary"),
         ({"reasoning": {"generate_summary": "auto"}}, "reasoning.generate_summary"),
+        ({"reasoning": {"context": "all_turns"}}, "reasoning.context"),
+        ({"reasoning": {"mode": "pro"}}, "reasoning.mode"),
     ],
     "the rest": [
         ({"max_output_tokens": 0}, "max_output_tokens"),
@@ -259,6 +270,7 @@ REFUSED = {
             {"stream": True, "stream_options": {"include_obfuscation": True}},
             "stream_options.include_obfuscation",
         ),
+        ({"prompt_cache_options": {"prewarm": True}}, "prompt_cache_options.prewarm"),
         ({"messages": [{"role": "user", "content": "x"}]}, "messages"),
         ({"context_management": [{}]}, "context_management"),
         ({"n": 2}, "n"),
@@ -276,7 +288,11 @@ def test_what_cannot_be_done_is_refused_by_name(said, param):
 
 def test_parts_are_told_in_the_chat_vocabulary():
     parts = [
-        {"type": "input_text", "text": "look"},
+        {
+            "type": "input_text",
+            "text": "look",
+            "prompt_cache_breakpoint": {"mode": "explicit"},
+        },
         {"type": "input_image", "image_url": PNG, "detail": "low"},
         {"type": "input_image", "image_url": "https://x.example/a.png", "detail": "auto"},
         {
@@ -307,7 +323,11 @@ def test_parts_are_told_in_the_chat_vocabulary():
 
 def test_what_the_model_said_is_the_assistants():
     items = [
-        {"role": "developer", "content": "Be kind."},
+        {
+            "role": "developer",
+            "content": "Be kind.",
+            "internal_chat_message_metadata_passthrough": {"turn_id": "t1"},
+        },
         {"role": "user", "content": "Hi"},
         {
             "type": "message",
@@ -353,6 +373,18 @@ def tool(name, said="ok"):
 
 ASK = {"role": "user", "content": "Go"}
 CALLS = {
+    "one id twice": (
+        [call("a"), call("a"), output("a"), output("a")],
+        [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [chat_call("a"), chat_call("a")],
+            },
+            tool("a"),
+            tool("a"),
+        ],
+    ),
     "one after the other": (
         [call("a"), output("a"), call("b"), output("b")],
         [
