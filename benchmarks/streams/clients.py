@@ -39,7 +39,7 @@ async def _one(port: int, script: Script) -> str:
 async def _read(reader: asyncio.StreamReader, script: Script) -> str:
     head = await reader.readuntil(b"\r\n\r\n")
     if b" 200 " not in head.split(b"\r\n")[0]:
-        return f"FAULT: {head[:30]!r}"
+        return f"FAULT: {head[:30]!r} {await reader.read(300)!r}"
     events: list[bytes] = []
     while size := int(await reader.readuntil(b"\r\n"), 16):
         piece = (await reader.readexactly(size + 2))[:-2]

@@ -61,7 +61,7 @@ def _census(house: wiring.House) -> dict[str, float]:
         "requests": len(house.app.drain),
         "tasks": len(asyncio.all_tasks()),
         "sockets": len(list(Path("/proc/self/fd").iterdir())),
-        "reserved_usd": float(sum(account.reserved for account in house.ledger.status())),
+        "reserved_usd": float(sum(spend.reserved for spend in house.ledger.status().spends)),
         "rss_mib": int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE / 2**20,
         "objects": len(gc.get_objects()),
         "served": sum(v for n, v in metrics.items() if n.startswith("hybridge_requests_total")),

@@ -24,6 +24,13 @@ def mutated(good: Any, random: Random) -> bytes:
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         tree = random.choice(_ON_TREES)(tree, random)
     data = json.dumps(tree, ensure_ascii=random.random() < 0.5).encode("utf-8", "surrogatepass")
+    if random.random() < 0.02:
+        depth = random.choice((500, 5_000, 100_000))
+        data = (
+            data.replace(b'"', b'"' + b"[" * depth, 1)
+            if random.random() < 0.3
+            else b'{"model":' + b"[" * depth
+        )
     return _torn(data, random) if random.random() < 0.1 else data
 
 
@@ -73,11 +80,11 @@ def _rename(node: Any, key: Any, random: Random) -> None:
 
 
 def _repeat(node: Any, key: Any, random: Random) -> None:
-    node[key] = [copy.deepcopy(node[key]) for _ in range(random.choice((1, 2, 40)))]
+    node[key] = [node[key]] * random.choice((1, 2, 12))
 
 
 def _bury(node: Any, key: Any, random: Random) -> None:
-    for _ in range(random.choice((1, 30, 400))):
+    for _ in range(random.choice((1, 30, 150))):
         node[key] = [node[key]] if random.random() < 0.5 else {"a": node[key]}
 
 
