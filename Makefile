@@ -5,9 +5,10 @@ PYTHON  ?= python3
 VENV    ?= .venv
 BIN      = $(VENV)/bin
 CLIENTS ?= .venv-clients
+WORKERS ?= auto
 NODE     = tests/clients/node
 
-.PHONY: help demo test clients node-clients lint format bench clean
+.PHONY: help demo test clients node-clients fuzz lint format bench clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: [^#]*## */	/' | expand -t 12
@@ -16,7 +17,7 @@ demo: $(VENV)/installed            ## the gateway with a real edge model and a s
 	$(BIN)/hybridge demo
 
 test: $(VENV)/tested            ## every test that this machine can run
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 clients: $(CLIENTS)/installed $(VENV)/tested            ## real SDKs, Python's and Node's, against a started gateway
 	HYBRIDGE_PYTHON=$(abspath $(BIN))/python $(CLIENTS)/bin/python -m pytest -rfEs tests/clients
@@ -26,6 +27,9 @@ clients: $(CLIENTS)/installed $(VENV)/tested            ## real SDKs, Python's a
 
 node-clients: $(NODE)/node_modules/installed $(VENV)/tested
 	cd $(NODE) && HYBRIDGE_PYTHON=$(abspath $(BIN))/python node --test
+
+fuzz: $(VENV)/tested            ## a million bytes of events, a hundred thousand requests
+	FUZZ_ROUNDS=20 $(BIN)/python -m pytest --numprocesses auto tests/fuzz
 
 lint: $(VENV)/linted            ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check .
@@ -38,9 +42,10 @@ format: $(VENV)/linted            ## ruff, with fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/tested            ## gateway overhead and decision time; tables and JSON
+bench: $(VENV)/tested            ## decision time, gateway overhead, a thousand streams; tables and JSON
 	$(BIN)/python -m benchmarks.decision
 	$(BIN)/python -m benchmarks.overhead
+	$(BIN)/python -m benchmarks.streams
 
 clean:            ## the environment and everything made by tools
 	rm -rf $(VENV) $(CLIENTS) $(NODE)/node_modules .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

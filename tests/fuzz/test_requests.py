@@ -1,7 +1,7 @@
 """Whatever comes in, nothing here breaks: mutated requests of every kind, and no 500.
 
 The whole gateway runs behind its application: parsing, privacy, routing, backends, settlement.
-`make fuzz` asks 100,000 times, the other test runs a fifth of that.
+`make fuzz` asks 100,000 times, the test by itself a tenth of that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hybridge.testing.replies import says
 from hybridge.testing.upstream import Upstream
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
-ROUNDS, TRIES = int(os.environ.get("FUZZ_ROUNDS", "4")), 5_000
+ROUNDS, TRIES = int(os.environ.get("FUZZ_ROUNDS", "2")), 5_000
 _HEADERS = (
     (b"x-hybridge-route", (b"edge", b"cloud", b"auto", b"moon", b"\xff")),
     (b"x-hybridge-max-latency-ms", (b"100", b"-1", b"nan", b"1e999", b"")),

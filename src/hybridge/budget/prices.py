@@ -95,7 +95,8 @@ def _at(info: ModelInfo, moment: datetime, *, writes: bool) -> Price | None:
     read, written = _flat(prices.input_mtok), _flat(prices.output_mtok)
     if read is None or (written is None and writes):
         return None
-    return Price(read, written or Decimal(0), _flat(prices.cache_read_mtok))
+    cached, kept = _flat(prices.cache_read_mtok), _flat(prices.cache_write_mtok)
+    return Price(read, written or Decimal(0), cached, kept)
 
 
 def _flat(price: object) -> Decimal | None:

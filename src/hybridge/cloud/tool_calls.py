@@ -53,7 +53,7 @@ class ToolCalls:
             calls = self._calls.setdefault(choice.get("index", 0), [])
             for piece in (choice.get("delta") or {}).get("tool_calls") or ():
                 changed |= self._mend_piece(calls, piece)
-            changed |= _mend_ending(choice, [call.complete for call in calls])
+            changed |= _mend_ending(choice, (call.complete for call in calls))
         return wire.chunk(msgspec.json.encode(body), more=chunk.more) if changed else chunk
 
     def _mend_piece(self, calls: list[_Call], piece: dict[str, Any]) -> bool:
@@ -120,9 +120,14 @@ def _quote_arguments(function: dict[str, Any]) -> bool:
 
 
 def _mend_ending(choice: dict[str, Any], complete: Iterable[bool]) -> bool:
-    """Whether `stop` had to become `tool_calls`, or `length` where a call was cut short."""
+    """Whether `stop` had to become `tool_calls`, or `length` where a call was cut short.
+
+    `complete`: of each call; read at the end alone, for it costs as much as the call is long.
+    """
+    if choice.get("finish_reason") != "stop":
+        return False
     calls = list(complete)
-    if choice.get("finish_reason") != "stop" or not calls:
+    if not calls:
         return False
     choice["finish_reason"] = "tool_calls" if all(calls) else "length"
     return True
@@ -140,6 +145,6 @@ def _is_complete(call: dict[str, Any]) -> bool:
 def _is_json(text: str) -> bool:
     try:
         msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True

@@ -83,8 +83,9 @@ def _renamed(message: Any, names: Mapping[str, str]) -> Any:
     if not isinstance(message, dict):
         return message
     message = dict(message)
-    if message.get("tool_call_id") in names:
-        message["tool_call_id"] = names[message["tool_call_id"]]
+    answered = message.get("tool_call_id")
+    if isinstance(answered, str) and answered in names:
+        message["tool_call_id"] = names[answered]
     if message.get("tool_calls"):
         message["tool_calls"] = [
             call | {"id": names.get(call["id"], call["id"])}

@@ -222,6 +222,19 @@ class BackendError(HybridgeError):
         self.upstream_id = upstream_id
         """The upstream's request id, for its support."""
 
+    def anew(self) -> BackendError:
+        """The same, to be raised where this one is kept: an error that was raised leads to the
+        frames that it went through, and to all that they hold."""
+        return BackendError(
+            str(self),
+            backend=self.backend,
+            fault=self.fault,
+            status=self.status,
+            body=self.body,
+            retry_after_s=self.retry_after_s,
+            upstream_id=self.upstream_id,
+        )
+
 
 class ModelError(HybridgeError):
     """A local model that cannot be found, fetched, verified or loaded; the message names the way

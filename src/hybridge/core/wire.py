@@ -159,14 +159,14 @@ def splice(wire: bytes, key: str, value: bytes) -> bytes:
 
     `value` is JSON. Raises `Malformed` when `wire` does not end like an object.
     """
-    end = len(wire) - 1
-    while end >= 0 and wire[end] in _SPACE:
-        end -= 1
-    if end < 1 or wire[end] != ord("}"):
+    whole = wire.rstrip(_SPACE)
+    if not whole.endswith(b"}"):
         raise Malformed("not a JSON object")
-    head = wire[:end].rstrip(_SPACE)
+    head = whole[:-1].rstrip(_SPACE)
+    if not head:
+        raise Malformed("not a JSON object")
     comma = b"" if head.endswith(b"{") else b","  # only an empty object can end in its own brace
-    return b"".join((head, comma, msgspec.json.encode(key), b":", value, wire[end:]))
+    return b"".join((head, comma, msgspec.json.encode(key), b":", value, wire[len(whole) - 1 :]))
 
 
 def hide_logprobs(event: Said) -> Said:

@@ -79,11 +79,11 @@ class Seen:
 
     __slots__ = ("counts", "giver", "verdict")
 
-    def __init__(self, giver: Closed, verdict: Verdict) -> None:
+    def __init__(self, giver: Closed, verdict: Verdict, *, counts: bool = True) -> None:
+        """`counts`: whether it is among the last calls."""
         self.giver = giver
         self.verdict: Verdict = verdict
-        self.counts = False
-        """Whether it is among the last calls."""
+        self.counts = counts
 
     def broke(self, fault: Fault) -> None:
         """It counts as failed, as long as it counts at all."""
@@ -116,9 +116,10 @@ class Closed:
 
     def began(self, first_byte_s: float) -> Seen:
         # A local model's first token is slow by nature; only a cloud is held to a limit.
-        slow = not self._machine.is_local and first_byte_s > self._slow_s
+        slow = first_byte_s > self._slow_s and not self._machine.is_local
         seen = self._note("slow" if slow else "well")
-        self._judge(Cause.FAILURES)
+        if self._number["failed"] or slow:
+            self._judge(Cause.FAILURES)
         return seen
 
     def failed(self, fault: Fault) -> None:
@@ -136,14 +137,14 @@ class Closed:
         """A call without a verdict leaves no trace."""
 
     def _note(self, verdict: Verdict) -> Seen:
-        if len(self._calls) == self._most:
-            gone = self._calls.popleft()
+        calls, number = self._calls, self._number
+        if len(calls) == self._most:
+            gone = calls.popleft()
             gone.counts = False
-            self._number[gone.verdict] -= 1
+            number[gone.verdict] -= 1
         seen = Seen(self, verdict)
-        seen.counts = True
-        self._calls.append(seen)
-        self._number[verdict] += 1
+        calls.append(seen)
+        number[verdict] += 1
         return seen
 
     def _judge_failure(self, fault: Fault) -> None:
@@ -228,7 +229,7 @@ class HalfOpen:
         usual_s = first_byte_s if self.cause is Cause.SLOWNESS else 0.0
         closed = Closed(self._machine, usual_s)
         self._machine.move(closed, "the probe succeeded")
-        return Seen(closed, "well")  # it has said what it had to: later calls count anew
+        return Seen(closed, "well", counts=False)  # it has said what it had to
 
     def failed(self, fault: Fault) -> None:
         _open(self._machine, _cause(fault), f"the probe failed ({fault.value})")

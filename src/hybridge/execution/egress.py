@@ -25,7 +25,7 @@ class Guarded:
 
     def answer(self, call: Call) -> AsyncGenerator[Event, None]:
         """The wrapped backend's answer. Raises `BackendError` (REFUSED) without clearance."""
-        if self.spec.leaves_device and call.request.clearance is Clearance.DEVICE_ONLY:
+        if call.request.clearance is Clearance.DEVICE_ONLY and self.spec.leaves_device:
             raise BackendError(
                 f"{self.spec.name} is not on this device, and the request may not leave it",
                 backend=self.spec.name,

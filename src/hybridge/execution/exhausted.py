@@ -11,6 +11,7 @@ from hybridge.core.errors import (
     Fault,
     HybridgeError,
     NotServed,
+    PrivacyNoLocalPath,
     Unsupported,
 )
 from hybridge.core.plan import Dropped, Plan, Route
@@ -26,10 +27,10 @@ def exhausted(
     """
     if plan.route is Route.DIRECT:
         return failures[0]
-    if all(failure.fault.blame is Blame.CALLER for failure in failures):
-        return _hopeless(failures)
-    waits = [*waits_s, *(failure.retry_after_s or 0.0 for failure in failures)]
     private = plan.route is Route.EDGE_PRIVATE
+    if all(failure.fault.blame is Blame.CALLER for failure in failures):
+        return _hopeless(failures, private=private)
+    waits = [*waits_s, *(failure.retry_after_s or 0.0 for failure in failures)]
     who = "the request may not leave this device, and here" if private else "nobody could answer"
     return NotServed(
         f"{who}: {_said(failures)}{_passed_over(plan.dropped)}",
@@ -38,7 +39,9 @@ def exhausted(
     )
 
 
-def _hopeless(failures: Sequence[BackendError]) -> HybridgeError:
+def _hopeless(failures: Sequence[BackendError], *, private: bool) -> HybridgeError:
+    if private and all(failure.fault.elsewhere for failure in failures):
+        return PrivacyNoLocalPath(f"the request may not leave this device, and {_said(failures)}")
     if not any(failure.fault is Fault.CONTEXT for failure in failures):
         return failures[0]
     return Unsupported(

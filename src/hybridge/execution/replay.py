@@ -47,7 +47,7 @@ class Replay:
             raise self._error("was not asked after all", Fault.REFUSED)
         came = coming.result()
         if isinstance(came, BackendError):
-            raise _anew(came)
+            raise came.anew()
         async for event in replay(came, call.request):
             yield event
 
@@ -56,17 +56,3 @@ class Replay:
 
     def _error(self, what: str, fault: Fault) -> BackendError:
         return BackendError(f"{self._spec.name} {what}", backend=self._spec.name, fault=fault)
-
-
-def _anew(failure: BackendError) -> BackendError:
-    """An error of its own for whoever waits here: were the one in the future raised, it would lead
-    to the frames that hold the future."""
-    return BackendError(
-        str(failure),
-        backend=failure.backend,
-        fault=failure.fault,
-        status=failure.status,
-        body=failure.body,
-        retry_after_s=failure.retry_after_s,
-        upstream_id=failure.upstream_id,
-    )

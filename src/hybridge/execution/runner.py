@@ -21,6 +21,8 @@ from hybridge.execution.outcome import Outcome, degraded, doubted, reached
 from hybridge.execution.walk import Walk, Watch
 from hybridge.execution.wanted import Wanted
 
+_SILENT_EVENTS = 2
+"""Events without a word that are read ahead to tell an answer that ends without one."""
 _log = logging.getLogger("hybridge.runner")
 
 
@@ -114,6 +116,8 @@ class Runner:
             await self._begin(answer, walk)
             if walk.can_escalate(attempt):
                 await self._hold(answer, walk)
+            elif judged:
+                await _hear(answer)
         except BaseException:
             await answer.aclose()
             raise
@@ -228,3 +232,17 @@ def _empty(answer: Answer) -> BackendError:
 def _why_escalated(kept: Answer) -> str:
     known = "unknown" if kept.confidence is None else f"{kept.confidence:.2f}"
     return f"the edge answer's confidence was {known}"
+
+
+async def _hear(answer: Answer) -> None:
+    """Raises `BackendError` for an answer that ends without a word or a call.
+
+    Where somebody else could answer, its confidence tells as much.
+    """
+    for _ in range(_SILENT_EVENTS):
+        if answer.over or answer.text or answer.finish_reason is not None:
+            break
+        await answer.hold()
+    calls = any(event.has_tool_calls for event in answer.seen)
+    if answer.finish_reason == "stop" and not answer.text and not calls:
+        raise _empty(answer)

@@ -64,7 +64,9 @@ def gather(request: Request) -> Facts:
     reading = _read(clear, asking, request.messages)
     reasoning = (
         *_said(reading, asking),
-        *signs.of_request(request.features, turns, _before(request)),
+        *signs.of_request(
+            request.features, turns, _before(request), after_tool=_after_tool(request)
+        ),
     )
     return Facts(
         text=text,
@@ -114,6 +116,10 @@ def _said(reading: tasks.Reading, asking: Spotted) -> tuple[str, ...]:
         signs.of_text(asking if asking.text == reading.ask else _SPOTTER.spot(reading.ask))
     )
     return (*said, "multi_part") if reading.others and "multi_part" not in said else said
+
+
+def _after_tool(request: Request) -> bool:
+    return bool(request.messages) and request.messages[-1].role in ("tool", "function")
 
 
 def _before(request: Request) -> int:

@@ -46,6 +46,12 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def resize(self, window: int, ttl_s: float) -> None:
+        """From now on these hold; a session that is known expires when it would have."""
+        self._window, self._ttl_s = window, ttl_s
+        for session in self._sessions.values():
+            session.scores = deque(session.scores, maxlen=window - 1)
+
     def view(self, key: str | None) -> SessionView:
         """How things stand before this request. Looking at a session does not keep it alive."""
         session = self._sessions.get(key) if key is not None else None

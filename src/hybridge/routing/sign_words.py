@@ -72,6 +72,9 @@ CODE: tuple[Row, ...] = (
     ("写|实现|开发|生成|给出|用|优化|重构|调试|修|设计|审查|解释|封装|排查|找出", "",
      r"(?:写|实现|开发|生成|给出|用|优化|重构|调试|修复|设计|审查|解释|修改|封装|排查|找出)"
      r"[^。?!\n]{0,24}" + _THING_ZH),
+    ("code", (r"\b(?:this|the following|following|below|my|our) "
+     r"(?:(?:piece|block|snippet|lines?) of )?"), (r"code\b(?! of conduct)"
+     r"(?![^.?!\n]{0,40}\b(?:expire\w*|valid|discount|coupon|checkout|delivery|door|gate)\b)")),
     ("代码", r"(?:这段|以下|下面的?|我的)代码"),
     ("编程题|时间复杂度|空间复杂度|报错|线程安全|コードを|关数を", None),
     ("코드|파이썬", r"(?:파이썬|코드)[^.?!\n]{0,20}(?:작성|구현|짜)"),
@@ -102,7 +105,8 @@ ANALYSIS: tuple[Row, ...] = (
 MULTIPLE_CHOICE: tuple[Row, ...] = (
     ("c.|c)|c:|c、", (r"(?<![a-z0-9])a[.):、](?>[^\n]{1,200}?(?<![a-z0-9])b[.):、])"
      r"[^\n]{1,200}?(?<![a-z0-9])c[.):、]")),
-    ("c.|c)|c:|c、", r"^\s*\(?a[.):、][^\n]+\n\s*\(?b[.):、][^\n]+\n\s*\(?c[.):、]"),
+    ("c.|c)|c:|c、", (r"(?:^|[.?:])\s*\(?a[.):、][^\n]+\n\s*\(?b[.):、]"
+     r"[^\n]+\n\s*\(?c[.):、]")),
 )  # fmt: skip
 
 _NOT_A_FACT = r"\s*(?!你|您|我|咱|[这那][个句段篇条些里]|在吗|可以|可否|能不能|能帮|方便|有没有)"
@@ -113,8 +117,8 @@ YES_NO_FACT: tuple[Row, ...] = (
      (r"(?<![a-z0-9'])(?<![a-z0-9'] )(?:is it true that|(?:is|are|was|were|do|does|did|has|have"
      r"|had|can|could|will|would|should) (?!(?:you|i|we|us|my|your|this|that|these|those|it|anyone"
      r"|let|there any)\b))[^?\n]{3,160}\?")),
-    ("吗|对不对", r"(?:\A|[。?!,;\s])" + _NOT_A_FACT
-     + r"[^。?!,\n]{2,60}(?:吗|对不对)(?=[?。\s]|\Z)"),
+    ("吗|对不对|是不是", r"(?:\A|[。?!,;\s])" + _NOT_A_FACT
+     + r"[^。?!,\n]{2,60}(?:吗|,?(?:对不对|是不是|对吗|是吗))(?=[?。\s]|\Z)"),
     ("是不是|是否|能否|会不会|有没有", (r"(?:\A|[。?!,;\s])" + _NOT_A_FACT
      + r"[^。?!,\n]{2,30}(?:是不是|是否|能否|会不会|有没有)[^。!\n]{1,60}(?:\?|\Z)")),
 )  # fmt: skip

@@ -27,7 +27,7 @@ _OF_FEATURES = {
     Feature.FILES: "files",
 }
 TEXT_SIGNS = (*WORDS, "maths", "multi_part")
-REQUEST_SIGNS = (*_OF_FEATURES.values(), "long_history")
+REQUEST_SIGNS = (*_OF_FEATURES.values(), "tool_result", "long_history")
 SIGNS = (*TEXT_SIGNS, *REQUEST_SIGNS)
 """Every sign that a rule may name."""
 
@@ -61,11 +61,18 @@ def of_text(said: Spotted) -> Iterator[str]:
         yield "multi_part"
 
 
-def of_request(features: Iterable[Feature], turns: int, history_tokens: int) -> Iterator[str]:
-    """Signs in what comes with the words: tools, effort, schema, pictures, a long history."""
+def of_request(
+    features: Iterable[Feature], turns: int, history_tokens: int, *, after_tool: bool = False
+) -> Iterator[str]:
+    """Signs in what comes with the words: tools, effort, schema, pictures, a long history.
+
+    `after_tool`: whether the last turn is what a tool found.
+    """
     for feature in sorted(features):
         if feature in _OF_FEATURES:
             yield _OF_FEATURES[feature]
+    if after_tool:
+        yield "tool_result"
     if turns >= LONG_HISTORY_TURNS or history_tokens >= LONG_HISTORY_TOKENS:
         yield "long_history"
 

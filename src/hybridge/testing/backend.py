@@ -132,7 +132,7 @@ class ScriptedBackend:
             for step in script:
                 if isinstance(step, BackendError):
                     ended = True
-                    raise step
+                    raise step.anew()
                 if isinstance(step, (Pause, Hang)):
                     await self._wait(step, call)
                     continue

@@ -46,7 +46,7 @@ async def test_silence_is_filled_with_comments_and_the_head_comes_early(pair):
 @pytest.mark.fault("B05")
 async def test_with_comments_off_there_are_none_and_the_head_waits(pair):
     async with pair(server={"keepalive_s": None}) as p:
-        p.cloud.then(slowly(says("At last."), first_s=1.0, between_s=0.5))
+        p.cloud.then(slowly(says("At last."), first_s=0.5, between_s=0.3))
         got = await ask(port_of(p.gateway), body=chat(model="c", stream=True))
     assert got.events[-1] == "[DONE]"
     assert b"\n:" not in got.body
@@ -123,44 +123,47 @@ ALLOWED, FOREIGN = "https://app.example.com", "https://evil.example.net"
 WANTED = "authorization,content-type,x-stainless-lang,x-stainless-retry-count"
 
 
+PATHS = (CHAT, "/v1/messages", "/v1/responses", "/v1/embeddings", "/v1/models")
+
+
 @pytest.mark.fault("B57")
-@pytest.mark.parametrize(
-    "path", [CHAT, "/v1/messages", "/v1/responses", "/v1/embeddings", "/v1/models"]
-)
-async def test_a_browser_asks_beforehand_without_a_key(start, path):
+async def test_a_browser_asks_beforehand_without_a_key(start):
     config = {
         "server": {"cors_origins": [ALLOWED], "api_keys": [{"name": "t", "key_env": "K"}]},
         "edge": {"backends": []},
         "cloud": {"backends": [{"name": "c", "base_url": "http://127.0.0.1:9/v1", "model": "m"}]},
     }
     async with start(config, env={"K": "secret-key"}) as gateway:
+        for path in PATHS:
+            await check_preflight(gateway, path)
 
-        async def before(origin: str):
-            asking = {
-                "origin": origin,
-                "access-control-request-method": "POST",
-                "access-control-request-headers": WANTED,
-            }
-            return await ask(port_of(gateway), path, method="OPTIONS", headers=asking)
 
-        let_in, kept_out = await before(ALLOWED), await before(FOREIGN)
-        assert let_in.status in (200, 204)
-        assert let_in.headers["access-control-allow-origin"] == ALLOWED
-        assert all(
-            name in let_in.headers["access-control-allow-headers"].lower()
-            for name in WANTED.split(",")
-        )
-        assert "access-control-allow-origin" not in kept_out.headers
-        refused = await ask(
-            port_of(gateway),
-            path,
-            {},
-            headers={"origin": ALLOWED},
-            method="GET" if path == "/v1/models" else "POST",
-        )
-        assert refused.status == 401
-        assert refused.headers["access-control-allow-origin"] == ALLOWED
-        assert let_in.headers.get("access-control-allow-credentials") is None
+async def check_preflight(gateway, path: str) -> None:
+    async def before(origin: str):
+        asking = {
+            "origin": origin,
+            "access-control-request-method": "POST",
+            "access-control-request-headers": WANTED,
+        }
+        return await ask(port_of(gateway), path, method="OPTIONS", headers=asking)
+
+    let_in, kept_out = await before(ALLOWED), await before(FOREIGN)
+    assert let_in.status in (200, 204)
+    assert let_in.headers["access-control-allow-origin"] == ALLOWED
+    assert all(
+        name in let_in.headers["access-control-allow-headers"].lower() for name in WANTED.split(",")
+    )
+    assert "access-control-allow-origin" not in kept_out.headers
+    refused = await ask(
+        port_of(gateway),
+        path,
+        {},
+        headers={"origin": ALLOWED},
+        method="GET" if path == "/v1/models" else "POST",
+    )
+    assert refused.status == 401
+    assert refused.headers["access-control-allow-origin"] == ALLOWED
+    assert let_in.headers.get("access-control-allow-credentials") is None
 
 
 @pytest.mark.fault("B57")
@@ -177,68 +180,66 @@ async def test_a_browser_reads_the_answer_and_its_headers(pair, stream):
 
 
 @pytest.mark.fault("B57")
-async def test_without_origins_configured_no_page_gets_in(pair):
-    async with pair() as p:
-        got = await ask(port_of(p.gateway), body=chat(), headers={"origin": ALLOWED})
+async def test_without_origins_configured_no_page_gets_in(scene):
+    p = scene
+    got = await ask(port_of(p.gateway), body=chat(), headers={"origin": ALLOWED})
     assert "access-control-allow-origin" not in got.headers
 
 
 @pytest.mark.fault("B58")
 @pytest.mark.parametrize("size", [900_000, 5_000_000])
-async def test_a_large_picture_arrives_whole(pair, size):
-    async with pair() as p:
-        body = picture(size)
-        got = await ask(port_of(p.gateway), body=body)
-        assert got.status == 200
-        [post] = p.cloud.posts
-        assert post.json["messages"] == body["messages"]
+async def test_a_large_picture_arrives_whole(scene, size):
+    p = scene
+    body = picture(size)
+    got = await ask(port_of(p.gateway), body=body)
+    assert got.status == 200
+    [post] = p.cloud.posts
+    assert post.json["messages"] == body["messages"]
 
 
 @pytest.mark.fault("B58")
 @pytest.mark.parametrize("way", ["length", "chunked"])
-async def test_beyond_the_limit_it_is_413_before_all_of_it_is_read(pair, way):
-    async with pair() as p:
-        headers = (
-            {"content-length": str(20 * MB)}
-            if way == "length"
-            else {"transfer-encoding": "chunked"}
-        )
-        async with sent(port_of(p.gateway), body=b"", headers=headers) as (reader, writer):
-            piece = b"x" * MB
-            framed = piece if way == "length" else b"%x\r\n%b\r\n" % (len(piece), piece)
-            for _ in range(17 if way == "chunked" else 1):
-                writer.write(framed)
-            got = await read(reader)
+async def test_beyond_the_limit_it_is_413_before_all_of_it_is_read(scene, way):
+    p = scene
+    headers = (
+        {"content-length": str(20 * MB)} if way == "length" else {"transfer-encoding": "chunked"}
+    )
+    async with sent(port_of(p.gateway), body=b"", headers=headers) as (reader, writer):
+        piece = b"x" * MB
+        framed = piece if way == "length" else b"%x\r\n%b\r\n" % (len(piece), piece)
+        for _ in range(17 if way == "chunked" else 1):
+            writer.write(framed)
+        got = await read(reader)
     assert got.status == 413
     assert "16 MB" in got.json["error"]["message"]
     assert got.json["error"]["code"] == "request_too_large"
 
 
 @pytest.mark.fault("B58")
-async def test_expect_continue_a_slow_body_and_a_connection_used_again(pair):
-    async with pair() as p:
-        body = json.dumps(chat()).encode()
-        headers = {"expect": "100-continue", "content-length": str(len(body))}
-        async with sent(port_of(p.gateway), body=b"", headers=headers) as (reader, writer):
-            assert b"100 Continue" in await reader.readuntil(b"\r\n\r\n")
-            for i in range(0, len(body), 9):
-                writer.write(body[i : i + 9])
-                await writer.drain()
-                await asyncio.sleep(0.01)
-            assert (await read(reader)).status == 200
-            await asyncio.sleep(1.0)
-            writer.write(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n" * 2)
-            assert [(await read(reader)).status for _ in range(2)] == [200, 200]
+async def test_expect_continue_a_slow_body_and_a_connection_used_again(scene):
+    p = scene
+    body = json.dumps(chat()).encode()
+    headers = {"expect": "100-continue", "content-length": str(len(body))}
+    async with sent(port_of(p.gateway), body=b"", headers=headers) as (reader, writer):
+        assert b"100 Continue" in await reader.readuntil(b"\r\n\r\n")
+        for i in range(0, len(body), 9):
+            writer.write(body[i : i + 9])
+            await writer.drain()
+            await asyncio.sleep(0.01)
+        assert (await read(reader)).status == 200
+        await asyncio.sleep(1.0)
+        writer.write(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n" * 2)
+        assert [(await read(reader)).status for _ in range(2)] == [200, 200]
 
 
 @pytest.mark.fault("B58")
-async def test_a_connection_that_the_upstream_closed_is_not_the_callers_trouble(pair):
-    async with pair() as p:
-        for _ in range(3):
-            assert (await ask(port_of(p.gateway), body=chat(model="c"))).status == 200
-            p.cloud.drop_connections()
-            await asyncio.sleep(0.1)
-        assert len(p.cloud.posts) == 3
+async def test_a_connection_that_the_upstream_closed_is_not_the_callers_trouble(scene):
+    p = scene
+    for _ in range(3):
+        assert (await ask(port_of(p.gateway), body=chat(model="c"))).status == 200
+        p.cloud.drop_connections()
+        await asyncio.sleep(0.1)
+    assert len(p.cloud.posts) == 3
 
 
 @pytest.mark.fault("B58")

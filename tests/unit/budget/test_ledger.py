@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridge.budget.config import BudgetConfig
-from hybridge.budget.ledger import Ledger, Spend
+from hybridge.budget.ledger import PROMISED_RETRY_S, Ledger, Spend
 from hybridge.core.errors import BudgetExhausted
 from hybridge.testing.clock import ManualClock
 
@@ -136,6 +136,16 @@ async def test_a_refusal_says_what_and_until_when() -> None:
         with books.reserve("a", ONE):
             pytest.fail("no money, no entry")
     assert error.value.retry_after_s == DAY_S
+
+
+@pytest.mark.anyio
+async def test_money_that_is_only_promised_is_worth_a_try_soon() -> None:
+    books = ledger()
+    with books.reserve("a", Decimal(4)):
+        with pytest.raises(BudgetExhausted, match="promised to requests under way") as error:
+            books.reserve("a", Decimal(2))
+        assert error.value.retry_after_s == PROMISED_RETRY_S
+    books.reserve("a", Decimal(2)).release()
 
 
 @pytest.mark.anyio

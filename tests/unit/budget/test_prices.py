@@ -52,6 +52,16 @@ def test_cached_tokens_have_their_own_price() -> None:
     assert cost(PRICE, Usage(1_000_000, 100_000, cached_tokens=1_000_000)) == Decimal("2.25")
 
 
+def test_tokens_put_into_a_cache_have_their_own_price() -> None:
+    price = Price(Decimal(3), Decimal(15), Decimal("0.3"), Decimal("3.75"))
+    usage = Usage(1_000_000, 0, cached_tokens=200_000, cache_written_tokens=400_000)
+    assert cost(price, usage) == Decimal("0.06") + Decimal("1.5") + Decimal("1.2")
+    assert cost(PRICE, usage) == cost(PRICE, Usage(1_000_000, 0, cached_tokens=200_000))
+    known = Prices().find("anthropic", "claude-sonnet-4-5")
+    assert known is not None
+    assert known.cache_write_usd == Decimal("3.75")
+
+
 def test_without_a_price_for_cached_tokens_they_cost_like_others() -> None:
     plain = Price(Decimal(1), Decimal(1))
     assert cost(plain, Usage(10, 0, cached_tokens=10)) == cost(plain, Usage(10, 0))

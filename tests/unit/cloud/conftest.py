@@ -16,7 +16,7 @@ from hybridge.cloud.dialect import Dialect
 from hybridge.cloud.http_backend import HttpBackend
 from hybridge.cloud.transport import Transport
 from hybridge.core.backend import Call
-from hybridge.core.clock import Deadline, SystemClock
+from hybridge.core.clock import Clock, Deadline, SystemClock
 from hybridge.core.redaction import Redactor
 from hybridge.core.request import Message, Request, Tier
 from hybridge.core.response import Event
@@ -56,7 +56,7 @@ def asked() -> Callable[..., AbstractAsyncContextManager[Asked]]:
 
     @asynccontextmanager
     async def start(
-        *replies: Reply, dialect: Dialect | None = None, **timeouts: float
+        *replies: Reply, dialect: Dialect | None = None, clock: Clock = CLOCK, **timeouts: float
     ) -> AsyncIterator[Asked]:
         async with Upstream(*replies) as upstream:
             limits = TimeoutsConfig(**timeouts)
@@ -71,7 +71,7 @@ def asked() -> Callable[..., AbstractAsyncContextManager[Asked]]:
                     transport,
                     dialect or ChatCompletions("up-model"),
                     redact=Redactor([KEY]),
-                    clock=CLOCK,
+                    clock=clock,
                 )
                 yield Asked(upstream, backend)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from hybridge.cloud.anthropic.events import EventReader
 from hybridge.core.assembly import assemble
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.redaction import Redactor
+from hybridge.core.wire import Malformed
 from hybridge.server.errors import failure
 from hybridge.testing import anthropic
 from hybridge.testing.anthropic import error, events, fails, says, stream_of, thought, use
@@ -267,6 +270,63 @@ async def test_a_probe_asks_with_the_key_where_it_belongs(claude):
         await up.backend.probe()
     assert up.upstream.requests[0].headers["x-api-key"]
     assert up.upstream.requests[0].headers["anthropic-version"]
+
+
+@BOTH
+async def test_why_it_would_not_answer_is_told(claude, stream):
+    details = {"type": "refusal", "category": None, "explanation": "That is dangerous."}
+    reply = says("I", stop_reason="refusal", stop_details=details)
+    async with claude(reply) as up:
+        answer = whole(await up.ask(stream=stream))
+    assert answer.finish_reason == "content_filter"
+    assert message(answer)["refusal"] == "That is dangerous."
+
+
+JUNK = st.sampled_from([None, True, 5, "x", [], {}, [1], {"a": 1}, [[]], {"type": 5}, 1e300])
+
+
+def places(value, path=()):
+    if path:
+        yield path
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in pairs:
+            yield from places(inner, (*path, key))
+
+
+@st.composite
+def spoilt(draw, good):
+    """A JSON value with something in it that does not belong there."""
+    value = copy.deepcopy(good)
+    *way, last = draw(st.sampled_from(list(places(value))))
+    inner = value
+    for key in way:
+        inner = inner[key]
+    inner[last] = copy.deepcopy(draw(JUNK))
+    return value
+
+
+STREAMED = stream_of(thought("hm"), "Hello", use("f", {"a": 1}), stop_reason="tool_use")
+ANSWER = {
+    "id": "msg_1", "type": "message", "model": "claude", "stop_reason": "end_turn",
+    "content": [dict(thought("hm")), dict(anthropic.text("Hello")), dict(use("f", {"a": 1}))],
+    "stop_details": {"explanation": "no"},
+    "usage": {**anthropic.USAGE, "output_tokens_details": {"thinking_tokens": 1}},
+}  # fmt: skip
+
+
+@given(spoilt(STREAMED), st.booleans())
+def test_whatever_a_stream_holds_it_is_read_or_malformed(told, by_tool):
+    reader = EventReader(created=1, schema_as_tool=by_tool)
+    with suppress(Malformed):
+        data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in told)
+        assemble([*reader.feed(data), *reader.close()])
+
+
+@given(spoilt(ANSWER), st.booleans())
+def test_whatever_an_answer_holds_it_is_read_or_malformed(told, by_tool):
+    with suppress(Malformed):
+        completion(json.dumps(told).encode(), created=1, schema_as_tool=by_tool)
 
 
 BLOCKS = st.lists(

@@ -180,13 +180,22 @@ def test_a_choice_without_tools_says_nothing():
     assert "tool_choice" not in made(tool_choice="auto", parallel_tool_calls=False)
 
 
-@pytest.mark.parametrize("arguments", ["", None, "{}", "not json", "[1]", '{"a":'])
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize("arguments", ["", None, "{}", "not json", "[1]", '{"a":', DEEP, 5])
 def test_arguments_become_an_object_whatever_a_model_once_wrote(arguments):
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
     turns = said([*ASK, {"role": "assistant", "tool_calls": [call]}])
     given = turns[1]["content"][0]["input"]
     assert isinstance(given, dict)
     assert not arguments or arguments == "{}" or given == {"arguments": arguments}
+
+
+def test_arguments_that_are_an_object_already_are_taken_as_they_are():
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}
+    turns = said([*ASK, {"role": "assistant", "tool_calls": [call]}])
+    assert turns[1]["content"][0]["input"] == {"a": 1}
 
 
 def test_a_schema_is_asked_for_in_either_way():
@@ -263,12 +272,21 @@ def test_thoughts_that_were_kept_come_back_first():
         ("modalities", ["text", "audio"]),
         ("response_format", {"type": "json_object"}),
         ("tools", [{"type": "custom", "custom": {}}]),
+        ("tools", [{"type": "function", "function": {"name": "f", "parameters": "none"}}]),
+        ("messages", [{"role": "assistant", "content": "Hm.", "thinking_blocks": 5}]),
     ],
 )
 def test_what_there_is_no_word_for_is_refused_by_its_name(field, value):
     with pytest.raises(NoWord) as refused:
         made(**{field: value})
     assert refused.value.param == field
+
+
+@pytest.mark.parametrize("schema", ["x", [1], {"type": "array"}])
+def test_a_tool_gives_nothing_but_objects(schema):
+    wanted = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    with pytest.raises(NoWord, match="response_format|schema"):
+        made(manner=frozenset({Change.SCHEMA_AS_TOOL}), response_format=wanted)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from hybridge.cloud import faults
+from hybridge.cloud.error_body import LONGEST
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.redaction import Redactor
 
@@ -163,6 +164,11 @@ def test_a_redirect_is_named_but_its_query_is_not():
     assert "sk-secret" not in str(error)
 
 
+@pytest.mark.parametrize("where", ["http://[", "", "/elsewhere"])
+def test_a_redirect_to_nowhere_is_one_too(where):
+    assert failed(302, b"", location=where).fault is Fault.PROTOCOL
+
+
 @pytest.mark.parametrize("odd", [{"code": [1], "type": {}}, {"code": None}, {}, {"code": 7}])
 def test_odd_codes_mean_nothing(odd):
     assert failed(400, {"error": odd | {"message": "m"}}).fault is Fault.CALLER
@@ -178,6 +184,7 @@ def test_odd_codes_mean_nothing(odd):
         b"[]",
         b'{"detail": []}',
         b'{"error": null}',
+        b'{"error": {"message": "' + b"x" * LONGEST + b'"}}',
     ],
 )
 def test_what_is_no_error_object_is_not_passed_on(body):
@@ -213,6 +220,8 @@ def test_other_shapes_of_error_are_understood(body):
         ({"retry_after": "soon"}, None),
         ({"retry_after": "inf"}, None),
         ({"retry_after": "nan"}, None),
+        ({"retry_after": "Mon, 01 Jan 2024 00:00:00 +99999999999"}, None),
+        ({"retry_after": "Mon, 01 Jan 99999999999 00:00:00 GMT"}, None),
         ({}, None),
     ],
 )
@@ -234,6 +243,37 @@ def test_a_date_is_read_by_the_clock_of_the_server_that_wrote_it():
     then = wrong + timedelta(seconds=90)
     told = {"date": format_datetime(wrong, usegmt=True)}
     assert failed(429, retry_after=format_datetime(then, usegmt=True), **told).retry_after_s == 90
+
+
+DEEP = 900  # of these msgspec reads more than Python likes to walk through
+
+
+@pytest.mark.parametrize(
+    "nested", [b"[" * DEEP + b"]" * DEEP, b'{"a":' * DEEP + b"1" + b"}" * DEEP]
+)
+def test_an_error_however_deep_is_told_without_its_depths(nested):
+    body = b'{"error": {"message": "no", "inner": ' + nested + b"}}"
+    error = failed(500, body)
+    if error.body is not None:  # how deep is too deep to read depends on the machine
+        assert error.body["message"] == "no"
+    told = faults.in_band("up", {"message": "no", "inner": deep(DEEP)}, redact)
+    assert (told.fault, str(told)) == (Fault.PROTOCOL, "up: no")
+
+
+def deep(levels):
+    made = {"key": KEY}
+    for _ in range(levels):
+        made = {"inner": made}
+    return made
+
+
+def test_a_secret_is_found_as_deep_as_is_told():
+    assert KEY not in repr(failed(500, {"error": {"message": "m", "inner": deep(20)}}).body)
+
+
+@pytest.mark.parametrize("detail", [[{"loc": 5, "msg": "no"}], [{"loc": [[1]], "msg": "no"}]])
+def test_a_place_that_is_none(detail):
+    assert failed(422, {"detail": detail}).body == {"message": "no"}
 
 
 @pytest.mark.parametrize("name", ["x_request_id", "request_id"])

@@ -7,8 +7,10 @@ import re
 import pytest
 
 from hybridge.cloud.chat_completions import ChatCompletions
+from hybridge.cloud.tolerance import GOOD_FOR_S, kind_of
 from hybridge.cloud.tool_ids import ALPHANUMERIC9
 from hybridge.core.errors import BackendError, Fault
+from hybridge.testing.clock import ManualClock
 from hybridge.testing.replies import answers, fails, says
 
 pytestmark = pytest.mark.anyio
@@ -167,3 +169,37 @@ async def test_a_hopeless_request_is_asked_a_few_times_at_most(asked, stream):
         with pytest.raises(BackendError):
             await up.ask(stream=stream, messages=HISTORY, max_tokens=3)
     assert len(up.upstream.posts) <= 3
+
+
+@BOTH
+async def test_one_odd_refusal_is_not_remembered_for_ever(asked, stream):
+    """A refusal may have had another reason than the one that seemed to help."""
+    clock = ManualClock()
+    replies = [fails(400, "no"), says(), says(), says()]
+    async with asked(*replies, clock=clock) as up:
+        for _ in range(2):
+            await up.ask(stream=stream, want_logprobs=True)
+        clock.advance(GOOD_FOR_S)
+        await up.ask(stream=stream, want_logprobs=True)
+    wanted = ["logprobs" in post.json for post in up.upstream.posts]
+    assert wanted == [True, False, False, True]
+
+
+@BOTH
+async def test_what_was_once_accepted_may_be_refused_later(asked, stream):
+    """Upstreams are brought up to date while we run."""
+    clock = ManualClock()
+    async with asked(says(), clock=clock) as up:
+        await up.ask(stream=stream, max_tokens=7)
+        up.upstream.then(knows_only("max_completion_tokens"))
+        with pytest.raises(BackendError):
+            await up.ask(stream=stream, max_tokens=7)
+        clock.advance(GOOD_FOR_S)
+        await up.ask(stream=stream, max_tokens=7)
+    assert up.upstream.posts[-1].json["max_completion_tokens"] == 7
+
+
+def test_what_is_kept_of_a_kind_of_call_is_no_word_of_the_callers(call):
+    kinds = {kind_of(call(**{name: 1})) for name in ("secret", "other")}
+    assert len(kinds) == 2
+    assert all(isinstance(kind, int) for kind in kinds)

@@ -193,3 +193,9 @@ def test_whatever_comes_indexes_are_in_order_and_ids_unique(parts):
     assert "".join(sorted("".join(c["arguments"] for c in calls))) == "".join(
         sorted("".join(arguments or "" for *_, arguments in parts))
     )
+
+
+def test_arguments_too_deep_to_be_read_are_a_call_that_was_cut_short():
+    deep = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "[" * 100_000}}
+    *_, last = mended(chunks(deep, finish="stop"))
+    assert last.finish_reason == "length"

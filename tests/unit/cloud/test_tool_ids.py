@@ -63,3 +63,9 @@ def test_an_id_keeps_its_spelling_as_the_conversation_grows():
 )
 def test_what_is_no_conversation_is_left_alone(messages):
     assert respelled(messages, ALPHANUMERIC9) is messages
+
+
+@pytest.mark.parametrize("odd_id", [[1], {}, 5, None])
+def test_an_id_that_is_none_is_the_upstreams_to_refuse(odd_id):
+    messages = [*history(["call_1"]), {"role": "tool", "tool_call_id": odd_id, "content": ""}]
+    assert respelled(messages, ALPHANUMERIC9)[-1] == messages[-1]

@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from hybridge.core.backend import Call
+from hybridge.core.clock import Deadline, SystemClock
 from hybridge.core.errors import (
     BackendError,
     BudgetExhausted,
@@ -17,8 +19,10 @@ from hybridge.core.errors import (
 from hybridge.core.events import AttemptFailed, Compared, Served, ShadowDropped
 from hybridge.core.plan import Route
 from hybridge.core.request import Feature, Wish
+from hybridge.core.response import Chunk
 from hybridge.gateway.gateway import Patience
-from hybridge.testing.backend import Hang, Pause, calling, saying, whole
+from hybridge.gateway.shadowing import Shadowing
+from hybridge.testing.backend import Hang, Pause, ScriptedBackend, calling, saying, spec, whole
 
 pytestmark = pytest.mark.anyio
 
@@ -155,6 +159,31 @@ async def test_a_shadow_that_stands_in_keeps_the_deadline_of_the_request(stage, 
         async with asyncio.timeout(4):  # the comparison itself may take 5 s
             with pytest.raises(NotServed):
                 await served(scene, ask(stream=stream))
+
+
+async def test_a_shadow_whose_other_side_cannot_be_read_does_not_wait_for_it(stage, ask):
+    """It would hold one of a few places for ever."""
+    odd = Chunk(b"[]", text="The tilt.", finish_reason="stop")
+    async with stage(SURE, [odd], p=BAND) as scene:
+        said, _ = await served(scene, ask(features=frozenset({Feature.TOOLS}), stream=True))
+        assert said == "The tilt."
+        assert (await soon(scene, ShadowDropped)).reason == "cloud_failed"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), None])
+async def test_a_shadow_that_breaks_or_is_not_wanted_fails_as_a_backend_does(ask, error):
+    class Odd(ScriptedBackend):
+        async def answer(self, call):
+            yield await asyncio.sleep(60) if error is None else self.breaks()
+
+        def breaks(self):
+            raise error
+
+    shadowing = Shadowing(Odd(spec("edge")))
+    asyncio.get_running_loop().call_later(0.05, shadowing.cancel)
+    came = await shadowing.ask(Call(ask(), Deadline.after(5, SystemClock())))
+    assert isinstance(came, BackendError)
+    assert came.fault is (Fault.REFUSED if error is None else Fault.SERVER)
 
 
 async def test_a_failing_shadow_never_shows(stage, ask):

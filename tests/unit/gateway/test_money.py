@@ -11,13 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hybridge.core.assembly import as_chunks
 from hybridge.core.backend import Price
 from hybridge.core.errors import BackendError, BudgetExhausted, Fault, HybridgeError
 from hybridge.core.events import Served
 from hybridge.core.plan import Route
 from hybridge.core.request import Feature, Tier
 from hybridge.gateway.gateway import Patience
-from hybridge.testing.backend import Hang, Pause, saying
+from hybridge.routing.facts import estimate_prompt_tokens
+from hybridge.testing.backend import Hang, Pause, calling, saying
 from hybridge.testing.clock import ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -126,6 +128,36 @@ async def test_cut_while_the_edge_stands_in_for_a_cloud_that_failed(stage, ask, 
     async with stage([Hang()], FAILING, p=HARD) as scene:
         await hang_up(scene, ask(stream=stream))
         assert balanced(scene) == 0
+
+
+@STREAMS
+@pytest.mark.parametrize("route", [{"model": "cloud"}, {}], ids=["named", "auto"])
+async def test_a_cloud_that_was_too_slow_has_read_the_prompt(stage, ask, route, stream):
+    """As one whose caller hung up: nobody knows that it has stopped working on it."""
+    async with stage(SURE, [Hang()], p=HARD, patience=Patience(deadline_s=0.2)) as scene:
+        with suppress(HybridgeError):
+            text, report = await served(scene, ask(stream=stream, **route))
+            assert (text, report.cost_usd > PROMPT_USD) == ("The tilt of its axis.", True)
+        (told,) = scene.of(Served)
+        assert balanced(scene) == told.cost_usd > PROMPT_USD
+
+
+async def test_a_slow_cloud_without_a_price_is_counted_beside_a_free_answer(stage, ask):
+    patience = Patience(deadline_s=0.2)
+    async with stage(SURE, [Hang()], p=HARD, price=None, patience=patience) as scene:
+        _, report = await served(scene, ask())
+        assert report.cost_usd is None
+        everyone, *_ = scene.ledger.status().spends
+        tokens = estimate_prompt_tokens(ask())
+        assert everyone.spent == everyone.assumed == Decimal(tokens) * 15 / 1_000_000
+
+
+async def test_a_cut_stream_of_called_tools_costs_what_was_sent(stage, ask):
+    head, *pieces, _ = as_chunks(calling("weather", '{"city": "Paris"}'))
+    async with stage(SURE, [head, *pieces[:1] * 40, Hang()], p=HARD) as scene:
+        told = await hang_up(scene, ask(stream=True))
+        assert told.usage.completion_tokens >= 40
+        assert balanced(scene) == told.cost_usd
 
 
 @STREAMS
@@ -272,7 +304,7 @@ async def test_every_choice_is_promised(stage, ask):
     assert any(isinstance(result, BudgetExhausted) for result in (one, other))
 
 
-events = st.sampled_from(["whole", "stream", "cut", "cut late", "fail"])
+events = st.sampled_from(["whole", "stream", "cut", "cut late", "fail", "late"])
 
 
 @given(st.lists(events, max_size=12))
@@ -281,7 +313,8 @@ events = st.sampled_from(["whole", "stream", "cut", "cut late", "fail"])
 )
 def test_books_and_records_agree_however_requests_end(stage, ask, ends: list[str]) -> None:
     async def run() -> None:
-        scripts = {"fail": FAILING, "cut": [Hang()], "cut late": LONG}
+        late = BackendError("cloud was late", backend="cloud", fault=Fault.TIMEOUT)
+        scripts = {"fail": FAILING, "late": [late], "cut": [Hang()], "cut late": LONG}
         script = list(CLOUD)
         async with stage(SURE, script, p=HARD, price=Price(Decimal(3), Decimal(9))) as scene:
             for end in ends:

@@ -225,3 +225,19 @@ def test_the_reference_lists_every_shipped_rule_and_every_field() -> None:
     names = [rule.name for rule in read(SHIPPED_FILE)]
     words = [*names, *Condition.model_fields, *RuleSpec.model_fields, *SIGNS, *TASKS]
     assert [word for word in words if f"`{word}`" not in text] == []
+
+
+@pytest.mark.parametrize("role", ["tool", "function"])
+def test_what_a_tool_found_is_work_for_the_larger_model(role):
+    turns = (
+        Message("user", "你好，北京天气?"),
+        Message("assistant", tool_calls=1),
+        Message(role, "sunny"),
+    )
+    request = Request("r", "auto", turns, {}, features=frozenset({Feature.TOOLS}))
+    verdict = Rules.load().match(gather(request))
+    assert verdict is not None
+    assert verdict.tier is None
+    assert verdict.score_min is not None
+    assert verdict.score_min >= 7
+    assert gather(Request("r", "auto", turns[:1], {})).reasoning == ()

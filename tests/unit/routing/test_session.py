@@ -67,3 +67,27 @@ def test_memory_is_bounded_in_number_and_time(clock: ManualClock) -> None:
     clock.advance(61)
     sessions.bind("d", 5.0, Tier.EDGE)
     assert len(sessions) == 1
+
+
+def test_a_hundred_thousand_sessions_do_not_fill_the_memory(clock: ManualClock) -> None:
+    """Whoever makes up a new session for each request only pushes out older ones."""
+    sessions = Sessions(3, 60.0, clock, capacity=1000)
+    for number in range(100_000):
+        sessions.bind(f"session-{number}", 5.0, Tier.EDGE)
+        assert len(sessions) <= 1000
+    assert sessions.view("session-98999") == NEW
+    assert sessions.view("session-99000") == SessionView((5.0,), Tier.EDGE)
+    for number in range(100_000):
+        sessions.view(f"stranger-{number}")
+    assert len(sessions) == 1000, "looking makes no session"
+    clock.advance(61)
+    sessions.bind("later", 5.0, Tier.EDGE)
+    assert len(sessions) == 1
+
+
+def test_a_session_that_speaks_stays_when_others_are_made_up(clock: ManualClock) -> None:
+    sessions = Sessions(3, 60.0, clock, capacity=10)
+    for number in range(500):
+        sessions.bind(f"made-up-{number}", 5.0, Tier.EDGE)
+        sessions.bind("real", 9.0, Tier.CLOUD)
+    assert sessions.view("real") == SessionView((9.0, 9.0), Tier.CLOUD)

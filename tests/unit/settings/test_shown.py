@@ -62,4 +62,6 @@ def test_every_key_is_there():
     single = {key for key, _ in walk(Settings) if "[]" not in key and key.count(".") == 1}
     inside = {key.rpartition(".")[0] for key, _ in walk(Settings) if key.count(".") > 1}
     missing = {key for key in single - inside if key not in found}
-    assert all(key.startswith(("cache.", "edge.backends", "embeddings.backends")) for key in missing)
+    assert all(
+        key.startswith(("cache.", "edge.backends", "embeddings.backends")) for key in missing
+    )

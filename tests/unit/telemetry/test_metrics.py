@@ -140,6 +140,17 @@ def test_failed_attempts(metrics, value):
     assert value("cloud_calls_total", backend="gpt") == 1, "a refused one was not made"
 
 
+def test_an_attempt_that_never_began_is_counted_once(metrics, value):
+    """It is told of when it fails, and again, with what it may have cost, when the request ends."""
+    metrics.on_event(AttemptFailed("r", "gpt", Tier.CLOUD, Fault.TIMEOUT))
+    lost = {"tier": Tier.CLOUD, "backend": "gpt", "cost_usd": Decimal("0.5")}
+    metrics.on_event(replace(FAILED, **lost))
+    assert value("cloud_calls_total", backend="gpt") == 1
+    assert value("cloud_errors_total", backend="gpt", fault="timeout") == 1
+    assert value("cloud_errors_total", backend="gpt", fault="broken_off") == 0
+    assert value("cost_usd_total", backend="gpt") == 0.5
+
+
 def test_shadow(metrics, value):
     metrics.on_event(COMPARED)
     metrics.on_event(replace(COMPARED, agreed=False, similarity=None))

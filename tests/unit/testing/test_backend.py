@@ -57,7 +57,8 @@ async def test_an_error_ends_the_script():
         assert await anext(events) is first
         with pytest.raises(BackendError) as caught:
             await anext(events)
-    assert caught.value is BROKEN
+    assert (str(caught.value), caught.value.fault) == (str(BROKEN), BROKEN.fault)
+    assert BROKEN.__traceback__ is None, "a script that is played again must not remember"
     assert (backend.closed, backend.running) == (0, 0)
 
 

@@ -39,6 +39,8 @@ def _tool(tool: Any) -> dict[str, Any]:
     if tool.get("type") != "function" or not isinstance(function, dict):
         raise NoWord("tools", f"tools of type {tool.get('type')!r}")
     schema = function.get("parameters") or {}
+    if not isinstance(schema, dict):
+        raise NoWord("tools", "parameters that are no JSON schema")
     made = {"name": function.get("name"), "input_schema": {"type": "object", **schema}}
     for member in ("description", "strict"):
         if function.get(member):
@@ -67,7 +69,7 @@ def _choice_with_answer(choice: dict[str, Any] | None, named: list[Any]) -> dict
 
 def _answer_tool(schema: Mapping[str, Any]) -> dict[str, Any]:
     inner = schema.get("schema") or {}
-    if inner.get("type", "object") != "object":
+    if not isinstance(inner, dict) or inner.get("type", "object") != "object":
         raise NoWord("response_format", "a schema of anything but an object")
     about = schema.get("description") or "Gives the answer to the user, as JSON."
     return {

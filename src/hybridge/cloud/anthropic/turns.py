@@ -57,7 +57,9 @@ def _add(said: list[Turn], role: str, told: list[Block]) -> None:
 
 def _answered(message: Any) -> list[Block]:
     """Thoughts come first, where the caller kept them with their signatures."""
-    thoughts = list(message.get(THOUGHTS) or ())
+    thoughts = message.get(THOUGHTS) or []
+    if not isinstance(thoughts, list):
+        raise NoWord("messages", f"`{THOUGHTS}` but for a list")
     text = [*blocks(message.get("content")), *blocks(message.get("refusal"))]
     return [*thoughts, *text, *map(_use, message.get("tool_calls") or ())]
 
@@ -76,9 +78,11 @@ def _use(call: Any) -> Block:
 
 def _input(arguments: Any) -> dict[str, Any]:
     """An object; arguments that are none, as a model may once have written, are kept in one."""
+    if isinstance(arguments, dict):
+        return arguments
     try:
         told = msgspec.json.decode(arguments or "{}")
-    except (msgspec.DecodeError, TypeError):
+    except (msgspec.DecodeError, RecursionError, TypeError):
         told = None
     return told if isinstance(told, dict) else {"arguments": arguments}
 

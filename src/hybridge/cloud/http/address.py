@@ -65,8 +65,11 @@ def proxy(url: str) -> Address:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine."""
-    return _is_loopback(urlsplit(url).hostname or "")
+    """Whether a URL's host is this machine. Raises `ConfigError` for what is no URL."""
+    try:
+        return _is_loopback(urlsplit(url).hostname or "")
+    except ValueError as error:
+        raise ConfigError("base_url is no URL; one looks like https://host/v1") from error
 
 
 def _is_loopback(host: str) -> bool:

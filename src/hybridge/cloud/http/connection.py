@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
         """Hangs up at once. Whoever waits is told `why`."""
         if self._failure is not None:
             return
-        self._failure = (why or Unreachable("closed")).with_traceback(None)
+        self._failure = _bare(why or Unreachable("closed"))
         self._alarm.close()
         self._response.close()
         if self._transport is not None:
@@ -245,3 +245,12 @@ class Connection(asyncio.Protocol):
         why = (Stale if stale else Unreachable)("hung up")
         why.__cause__ = error
         self.close(why)
+
+
+def _bare(failure: Exception) -> Exception:
+    """The error, and those that led to it, without the frames that they passed through."""
+    error: BaseException | None = failure
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+    return failure

@@ -17,6 +17,10 @@ _TRUNK = re.compile(r"\(?0\d{1,4}[ \-.)]+\d{4}[ \-.]?\d{3,4}$")
 """National numbers with a trunk 0, spaced: British, German, Japanese, Korean."""
 _PUBLIC = re.compile(r"(?:\+?1[ \-.]?)?\(?(?:8(?:00|88|77|66|55|44|33)|400)\)?[ \-.]")
 """Toll-free: somebody's hotline, nobody's number."""
+_BEFORE, _AFTER, _ROW_CHARS = re.compile(r"(?:[0-9]+ )+\Z"), re.compile("(?: [0-9]+)+"), 48
+"""Numbers beside this one, in the same row."""
+_NUMBERS_BESIDE = re.compile("(?:1?334)*")
+"""Lengths of groups, where those are telephone numbers too."""
 
 
 def claim_mobile(number: Number) -> Finding | None:
@@ -66,6 +70,18 @@ def _by_shape_and_name(number: Number) -> Level | None:
     american = 10 <= length <= 11 and _AMERICAN.match(number.raw) is not None
     if american and named:
         return Level.HIGH
-    shaped = (american and number.separators) or (9 <= length <= 11 and _TRUNK.match(number.raw))
+    spaced = american and bool(number.separators) and not _in_a_row(number)
+    shaped = spaced or (9 <= length <= 11 and _TRUNK.match(number.raw))
     plausible = 7 <= length <= 13 and (number.digits[0] == "0" or length >= 9)
     return Level.MEDIUM if (shaped or (named and plausible)) and not elsewhere else None
+
+
+def _in_a_row(number: Number) -> bool:
+    """Whether it is part of a row of numbers that are no telephone numbers: `256 512 1024 2048`."""
+    if number.separators != {" "}:
+        return False
+    text, start, end = number.view.text, number.start, number.end
+    before = _BEFORE.search(text, max(0, start - _ROW_CHARS), start)
+    after = _AFTER.match(text, end, end + _ROW_CHARS)
+    beside = [group for match in (before, after) if match for group in match.group().split()]
+    return _NUMBERS_BESIDE.fullmatch("".join(str(len(group)) for group in beside)) is None

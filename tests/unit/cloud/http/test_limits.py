@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 
 from hybridge.cloud.http import connection as connections
 from hybridge.cloud.http.alarm import Alarm
 from hybridge.cloud.http.connection import MAX_WAITING_BYTES
+from hybridge.cloud.http.response import Response
 from hybridge.cloud.transport import TooSlow, Unreachable
 from hybridge.testing.replies import Cut, framed, hangs
 from hybridge.testing.upstream import Upstream
@@ -212,3 +214,30 @@ async def test_an_alarm_rings_once_at_the_time_last_set():
     alarm.close()
     await asyncio.sleep(0.05)
     assert len(rung) == 1
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [Cut.RESET],
+        [b"no HTTP"],
+        [b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", Cut.CLOSE],
+        [float("inf")],
+    ],
+    ids=["reset", "no HTTP", "half", "silent"],
+)
+async def test_a_failure_leaves_nothing_to_the_garbage_collector(opened, asks, soon, steps, how):
+    """Where an upstream is down there are many of them, and each holds what it had to send."""
+    async with Upstream(lambda _: iter(steps)) as up, opened(up.base_url) as transport:
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(3):
+                with pytest.raises((Unreachable, TooSlow)):
+                    await asks[how](transport, b"{}", soon(0.2))
+            await asyncio.sleep(0.01)  # the loop lets go of what has been closed
+            kinds = (connections.Connection, Response)
+            assert [thing for thing in gc.get_objects() if isinstance(thing, kinds)] == []
+        finally:
+            gc.enable()
