@@ -50,11 +50,15 @@ class Line:
         self._lines.discard(self)
         if self._watcher is not None:
             self._watcher.cancel()
-        if self._why is None:
+        why, self._why = self._why, None
+        if why is None:
             return
         still_ours = self._task.uncancel() <= self._cancelling
         if still_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
-            raise self._why from error
+            try:
+                raise why from error
+            finally:
+                del why, error  # the error knows this frame: only the collector would free them
 
     def look(self, now_s: float) -> None:
         """Called now and then; from the second time on the caller is watched.
