@@ -30,13 +30,14 @@ from hybridge.core.embedding import (
     EmbeddingRequest,
     Vectors,
 )
-from hybridge.core.errors import BackendError, BudgetExhausted, Fault
+from hybridge.core.errors import BackendError, BudgetExhausted
 from hybridge.core.events import AttemptFailed, Events, Served
 from hybridge.core.plan import Attempt, Plan, Route, Thresholds
 from hybridge.core.report import Report
-from hybridge.core.request import AUTO, Clearance, Tier
+from hybridge.core.request import AUTO, Tier
 from hybridge.core.response import Usage
 from hybridge.execution.breaker import Breaker
+from hybridge.execution.egress import GuardedEmbedder
 from hybridge.execution.latency import Latencies
 from hybridge.gateway.embedding_models import (
     Roster,
@@ -278,31 +279,6 @@ class EmbeddingGateway:
             saved_usd=None,
             error=trip.error,
         )
-
-
-class GuardedEmbedder:
-    """Wraps an embedder so that a request bound to this device cannot leave through it (R32).
-
-    Planning already refuses such requests; this holds even where planning is wrong.
-    """
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-
-    @property
-    def spec(self) -> EmbedderSpec:
-        return self._embedder.spec
-
-    async def embed(self, call: EmbeddingCall) -> Embedded:
-        """The wrapped embedder's answer. Raises `BackendError` (REFUSED) without clearance."""
-        spec = self.spec
-        if spec.leaves_device and call.asked.request.clearance is Clearance.DEVICE_ONLY:
-            raise BackendError(
-                f"{spec.name} is not on this device, and the request may not leave it",
-                backend=spec.name,
-                fault=Fault.REFUSED,
-            )
-        return await self._embedder.embed(call)
 
 
 def _price(spec: EmbedderSpec) -> Price | None:

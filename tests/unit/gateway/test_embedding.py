@@ -30,7 +30,7 @@ from hybridge.core.errors import (
 from hybridge.core.events import AttemptFailed, Served
 from hybridge.core.plan import Route
 from hybridge.core.request import Clearance, Tier, Wish
-from hybridge.gateway.embedding import GuardedEmbedder
+from hybridge.execution.egress import GuardedEmbedder
 from hybridge.privacy.config import PrivacyConfig
 from hybridge.testing.backend import Hang
 from hybridge.testing.clock import ManualClock
