@@ -7,7 +7,7 @@ what must stay (numbers, names, negations, antonyms, the order of words ...) is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from hybridge.cache.english_words import (
     ACRONYMS,
@@ -21,8 +21,7 @@ from hybridge.cache.english_words import (
     SAME,
     SHORT,
 )
-
-Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+from hybridge.cache.rewriting import Rule, once, rule, until_still
 
 _SPLIT_OFF = ".,;:!?()[]"
 _WORD = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
@@ -48,80 +47,76 @@ _OF_THE_ASKED = (
 """After "how do you", what somebody wants to know of the model itself."""
 
 
-def _rule(pattern: str, becomes: str | Callable[[re.Match[str]], str]) -> Rule:
-    return re.compile(pattern), becomes
-
-
 _POLITE: tuple[Rule, ...] = (
-    _rule(r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there)? [,!.] ", ""),
-    _rule(r"^(?:so|well|ok|also|now|quick question|a question) [,:] ", ""),
-    _rule(rf"^(?:please|kindly) (?:, )?(?=(?:{_WH}|{_ASKED_FOR}|can|could|in|i)\b)", ""),
-    _rule(rf"^(?:can|could|would|will) you (?:please |kindly )?(?:, )?(?={_ASKED_FOR}\b)", ""),
-    _rule(rf"^i (?:want|need|wish|would like) (?:you )?to (?={_ASKED_FOR}\b)", ""),
-    _rule(rf"^i (?:want|need|wish|would like) to (?:know|understand|find out) (?={_WH}\b)", ""),
-    _rule(rf"^(?:i am|i was) (?:curious|wondering) (?={_WH}\b)", ""),
-    _rule(rf"^do you (?:happen to )?know (?={_WH}\b)", ""),
-    _rule(rf"^(?:help me (?:to )?understand|let me know|any idea) (?={_WH}\b)", ""),
-    _rule(rf"^(?:tell|show|teach)(?: to)? me (?={_WH}\b)", ""),
-    _rule(rf"^(?:explain|describe) (?:to me )?(?={_WH}\b)", ""),
-    _rule(r"^help me (?:to )?(?=translate|summarize|write|define|calculate|compute|convert)", ""),
-    _rule(r"^(?:tell|give) me (?=the [^ ]+(?: [^ ]+)? of )", "what is "),
-    _rule(r"^i (?:want|need|would like) to know (?=the [^ ]+(?: [^ ]+)? of )", "what is "),
-    _rule(r" , please$", ""),
-    _rule(r"(?<! say)(?<! spell)(?<! write)(?<! type)(?<! of)(?<! is)(?<! word) please$", ""),
-    _rule(r" [,?.!] (?:thanks|thank you)(?: (?:so much|a lot|very much|in advance))?$", ""),
+    rule(r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there)? [,!.] ", ""),
+    rule(r"^(?:so|well|ok|also|now|quick question|a question) [,:] ", ""),
+    rule(rf"^(?:please|kindly) (?:, )?(?=(?:{_WH}|{_ASKED_FOR}|can|could|in|i)\b)", ""),
+    rule(rf"^(?:can|could|would|will) you (?:please |kindly )?(?:, )?(?={_ASKED_FOR}\b)", ""),
+    rule(rf"^i (?:want|need|wish|would like) (?:you )?to (?={_ASKED_FOR}\b)", ""),
+    rule(rf"^i (?:want|need|wish|would like) to (?:know|understand|find out) (?={_WH}\b)", ""),
+    rule(rf"^(?:i am|i was) (?:curious|wondering) (?={_WH}\b)", ""),
+    rule(rf"^do you (?:happen to )?know (?={_WH}\b)", ""),
+    rule(rf"^(?:help me (?:to )?understand|let me know|any idea) (?={_WH}\b)", ""),
+    rule(rf"^(?:tell|show|teach)(?: to)? me (?={_WH}\b)", ""),
+    rule(rf"^(?:explain|describe) (?:to me )?(?={_WH}\b)", ""),
+    rule(r"^help me (?:to )?(?=translate|summarize|write|define|calculate|compute|convert)", ""),
+    rule(r"^(?:tell|give) me (?=the [^ ]+(?: [^ ]+)? of )", "what is "),
+    rule(r"^i (?:want|need|would like) to know (?=the [^ ]+(?: [^ ]+)? of )", "what is "),
+    rule(r" , please$", ""),
+    rule(r"(?<! say)(?<! spell)(?<! write)(?<! type)(?<! of)(?<! is)(?<! word) please$", ""),
+    rule(r" [,?.!] (?:thanks|thank you)(?: (?:so much|a lot|very much|in advance))?$", ""),
 )
 """Repeated until none of them applies."""
 
 _FORMS: tuple[Rule, ...] = (
-    _rule(rf"^in (?!{_LANGUAGES} )([^ ,]+(?: [^ ,]+)?) , (.+)$", r"\2 in \1"),
+    rule(rf"^in (?!{_LANGUAGES} )([^ ,]+(?: [^ ,]+)?) , (.+)$", r"\2 in \1"),
     # What is said of a thing, asked in another order.
-    _rule(r"^(what|who|where) (?!is |are |do |does )(.+) (is|are)$", r"\1 \3 \2"),
-    _rule(r"^why (?!is |are |do |does )(.+) (is|are) ([^ ]+)$", r"why \2 \1 \3"),
-    _rule(r"^what (is|are) ([^ ]+(?: [^ ]+)?) 's ([^ ]+)$", r"what \1 the \3 of \2"),
-    _rule(r"^what (?:is|are) the meaning of (.+)$", r"what does \1 mean"),
-    _rule(r"^(?:give|tell) me (?:the|a) definition of (.+)$", r"define \1"),
-    _rule(r"^what is the definition of (.+)$", r"define \1"),
-    _rule(r"^(?:what|which) city is the capital of (.+)$", r"what is the capital of \1"),
-    _rule(r"^where is (.+) located$", r"where is \1"),
-    _rule(r"^what is the location of (.+)$", r"where is \1"),
-    _rule(r"^how many people live in (.+)$", r"what is the population of \1"),
-    _rule(r"^how much does (.+) cost$", r"what is the price of \1"),
-    _rule(
+    rule(r"^(what|who|where) (?!is |are |do |does )(.+) (is|are)$", r"\1 \3 \2"),
+    rule(r"^why (?!is |are |do |does )(.+) (is|are) ([^ ]+)$", r"why \2 \1 \3"),
+    rule(r"^what (is|are) ([^ ]+(?: [^ ]+)?) 's ([^ ]+)$", r"what \1 the \3 of \2"),
+    rule(r"^what (?:is|are) the meaning of (.+)$", r"what does \1 mean"),
+    rule(r"^(?:give|tell) me (?:the|a) definition of (.+)$", r"define \1"),
+    rule(r"^what is the definition of (.+)$", r"define \1"),
+    rule(r"^(?:what|which) city is the capital of (.+)$", r"what is the capital of \1"),
+    rule(r"^where is (.+) located$", r"where is \1"),
+    rule(r"^what is the location of (.+)$", r"where is \1"),
+    rule(r"^how many people live in (.+)$", r"what is the population of \1"),
+    rule(r"^how much does (.+) cost$", r"what is the price of \1"),
+    rule(
         rf"^how ({'|'.join(MEASURES)}) is (.+)$",
         lambda found: f"what is the {MEASURES[found[1]]} of {found[2]}",
     ),
-    _rule(
+    rule(
         rf"^who (?:is|was) the ({'|'.join(MAKERS)}) of (.+)$",
         lambda found: f"who {MAKERS[found[1]]} {found[2]}",
     ),
     # Differences.
-    _rule(
+    rule(
         r"^(?:what (?:is|are) )?(?:the )?differences? between (?!\d)(.+ and .+)$",
         r"how do \1 differ",
     ),
-    _rule(r"^how (?:does|do) ([^ ]+) differ from ([^ ]+)$", r"how do \1 and \2 differ"),
-    _rule(r"^how (?:is|are) ([^ ]+) different from ([^ ]+)$", r"how do \1 and \2 differ"),
+    rule(r"^how (?:does|do) ([^ ]+) differ from ([^ ]+)$", r"how do \1 and \2 differ"),
+    rule(r"^how (?:is|are) ([^ ]+) different from ([^ ]+)$", r"how do \1 and \2 differ"),
     # Ways to do something.
-    _rule(r"^how (?:do|can) (?:i|we) (?!be |have |get so )", "how to "),
-    _rule(rf"^how (?:do|can) you (?!{_OF_THE_ASKED}\b)", "how to "),
-    _rule(r"^what is (?:the|a) way to ", "how to "),
+    rule(r"^how (?:do|can) (?:i|we) (?!be |have |get so )", "how to "),
+    rule(rf"^how (?:do|can) you (?!{_OF_THE_ASKED}\b)", "how to "),
+    rule(r"^what is (?:the|a) way to ", "how to "),
     # How and what something does.
-    _rule(
+    rule(
         rf"^(how|why|when|where|what) does (?!{_HOW_MUCH}\b)"
         r"(.+(?:[aeiou]y|[^aeiosxzyh ]|[^csu]h|e))$",
         r"\1 \2s",
     ),
-    _rule(rf"^(how|why|when|where) do (?!{_HOW_MUCH}\b)(.+)$", r"\1 \2"),
+    rule(rf"^(how|why|when|where) do (?!{_HOW_MUCH}\b)(.+)$", r"\1 \2"),
     # Tasks.
-    _rule(rf"^translate (.+) to ({_LANGUAGES})$", r"translate \1 into \2"),
-    _rule(rf"^how to say (.+) in ({_LANGUAGES})$", r"translate \1 into \2"),
-    _rule(r"^(?:list|name|give me|tell me) (\d+|two|three|four|five|six|ten) ", r"list \1 "),
-    _rule(r"^(?:give me|show me|what is) an example of ", "an example of "),
-    _rule(r"^(?:calculate|compute|what is|how much is) (?=[\d(])", "= "),
-    _rule(r"^what ([\d(][^a-wyz]*) equals$", r"= \1"),
+    rule(rf"^translate (.+) to ({_LANGUAGES})$", r"translate \1 into \2"),
+    rule(rf"^how to say (.+) in ({_LANGUAGES})$", r"translate \1 into \2"),
+    rule(r"^(?:list|name|give me|tell me) (\d+|two|three|four|five|six|ten) ", r"list \1 "),
+    rule(r"^(?:give me|show me|what is) an example of ", "an example of "),
+    rule(r"^(?:calculate|compute|what is|how much is) (?=[\d(])", "= "),
+    rule(r"^what ([\d(][^a-wyz]*) equals$", r"= \1"),
     # An article that tells nothing.
-    _rule(r"\bthe (?=[^ ]+(?: [^ ]+)? of )", ""),
+    rule(r"\bthe (?=[^ ]+(?: [^ ]+)? of )", ""),
 )
 """Applied once each, in this order."""
 
@@ -145,26 +140,11 @@ def english(chunks: Sequence[str]) -> str:
     text = " ".join(token for chunk in chunks for token in _tokens(chunk))
     marks = _MARKS.search(text)
     asks = marks is not None and "?" in marks[0]
-    text = _in_one_form(_polite(text if marks is None else text[: marks.start()]))
+    text = once(_FORMS, until_still(_POLITE, text if marks is None else text[: marks.start()]))
     sum_found = _SUM.fullmatch(text)
     if sum_found:
         return "= " + re.sub(r" ?([-+*/^%]) ?", r"\1", sum_found[1].translate(_OPERATORS))
     return text if not asks or _ASKS.match(text) else f"{text} ?"
-
-
-def _polite(text: str) -> str:
-    while True:
-        before = text
-        for pattern, becomes in _POLITE:
-            text = pattern.sub(becomes, text)
-        if text == before:
-            return text
-
-
-def _in_one_form(text: str) -> str:
-    for pattern, becomes in _FORMS:
-        text = pattern.sub(becomes, text)
-    return text
 
 
 def _tokens(chunk: str) -> list[str]:
