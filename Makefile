@@ -17,7 +17,7 @@ demo: $(VENV)/installed            ## the gateway with a real edge model and a s
 	$(BIN)/hybridge demo
 
 test: $(VENV)/tested            ## every test that this machine can run
-	$(BIN)/python -m pytest --numprocesses $(WORKERS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 clients: $(CLIENTS)/installed $(VENV)/tested            ## real SDKs, Python's and Node's, against a started gateway
 	HYBRIDGE_PYTHON=$(abspath $(BIN))/python $(CLIENTS)/bin/python -m pytest -rfEs tests/clients

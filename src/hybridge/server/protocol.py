@@ -21,9 +21,8 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._in_head = True
-        """Whether a head is awaited or has come in part."""
         self._head_bytes = 0
+        """Of a head that is not complete yet."""
         self._head_late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -38,26 +37,22 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Most heads come in one piece; only for others the time is taken."""
+        before = self.cycle
         super().data_received(data)
-        if not self._in_head:
+        cycle = self.cycle
+        if cycle is not before:  # a head is complete
+            self._head_bytes = 0
             if self._head_late is not None:
                 self._stop_waiting()
-            return
-        self._head_bytes += len(data)
+        elif cycle is None or (cycle.response_complete and not cycle.more_body):
+            self._wait_for_head(len(data))  # not the rest of a body that was refused
+
+    def _wait_for_head(self, came: int) -> None:
+        self._head_bytes += came
         if self._head_bytes > HEAD_BYTES:
             self._refuse(Failure(431, "the request's head is too long", "invalid_request_error"))
         elif self._head_late is None:
             self._head_late = self.loop.call_later(HEAD_S, self._give_up)
-
-    def on_message_begin(self) -> None:
-        """A new head begins."""
-        self._in_head = True
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        """The head is there."""
-        self._in_head, self._head_bytes = False, 0
-        super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP gets an error like any other."""

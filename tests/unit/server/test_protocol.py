@@ -93,3 +93,14 @@ async def test_requests_that_come_together_are_answered_in_order(opened):
         (True, None),
         (False, "alive"),
     ] * 2
+
+
+async def test_the_rest_of_a_body_that_was_refused_is_no_head(opened):
+    async with opened(max_body_mb=0.1) as door:
+        reader, writer = await asyncio.open_connection("127.0.0.1", door.listener.port)
+        size = 4 * protocol.HEAD_BYTES
+        writer.write(ASK % (size, b""))
+        assert (await answer(reader))[0] == 413
+        writer.write(b"x" * size + b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert (await answer(reader))[0] == 200
+        writer.close()
