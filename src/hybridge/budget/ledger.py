@@ -148,6 +148,16 @@ class Ledger:
         """What a cloud is counted at: its price, else the one that is assumed, if one is."""
         return self._assumed if price is None else price
 
+    def holds(self, tenant: str, amount: Decimal) -> bool:
+        """Whether so much is left everywhere; unlike `refusal` it allows nobody to go beyond."""
+        now = self._clock.now()
+        for account in self._accounts(tenant):
+            account.roll(now)
+            left = account.limit
+            if left is not None and account.spent + account.reserved + amount > left:
+                return False
+        return True
+
     def refusal(self, tenant: str, amount: Decimal | None) -> str | None:
         """Why `amount` would be refused now, in words; None when it would not.
 

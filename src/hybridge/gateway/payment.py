@@ -10,12 +10,16 @@ from hybridge.budget.ledger import Ledger
 from hybridge.budget.prices import cost, estimate
 from hybridge.core.backend import BackendSpec
 from hybridge.core.errors import BudgetExhausted
-from hybridge.core.request import AUTO, Tier
+from hybridge.core.request import AUTO, Request, Tier
 from hybridge.gateway.fleet import Fleet
 from hybridge.gateway.trip import Trip
 
 CANCELLED = "cancelled"
 """What ended a request whose caller hung up."""
+AMPLE = 100
+"""Where so many requests of a kind could still be paid for, none of them is counted exactly."""
+_TOKENS_OF_A_CHARACTER, _TOKENS_OF_A_TURN = 4, 16
+"""More than any tokenizer makes of one, and any template of the other."""
 
 
 class Payment:
@@ -72,8 +76,17 @@ class Payment:
     def _estimate(self, trip: Trip) -> Decimal | None:
         """USD the request may cost at most: on the dearest cloud that may come to answer it.
 
-        None where no price is known that counts.
+        None where no price is known that counts. Far from every limit a bound will do, since to
+        count the prompt costs more than all the rest.
         """
+        bound = _bound(trip.request)
+        if bound is not None:
+            most = self._dearest(trip, bound)
+            if most is None or self._ledger.holds(trip.request.tenant, AMPLE * most):
+                return most
+        return self._dearest(trip, trip.count_prompt())
+
+    def _dearest(self, trip: Trip, prompt_tokens: int) -> Decimal | None:
         most, unknown = ZERO, False
         for spec in self._called(trip):
             if spec.tier is not Tier.CLOUD:
@@ -82,7 +95,7 @@ class Payment:
             if price is None:
                 unknown = True
             else:
-                most = max(most, estimate(price, trip.count_prompt(), trip.most_written()))
+                most = max(most, estimate(price, prompt_tokens, trip.most_written()))
         return None if unknown and not most else most
 
     def _called(self, trip: Trip) -> list[BackendSpec]:
@@ -105,3 +118,11 @@ class Payment:
                 f"{exhausted}; the edge still answers `model: {AUTO}`",
                 retry_after_s=exhausted.retry_after_s,
             ) from exhausted
+
+
+def _bound(request: Request) -> int | None:
+    """More tokens than the prompt can have; None for one that is not text alone."""
+    if request.features:
+        return None
+    written = sum([len(message.text) for message in request.messages])
+    return _TOKENS_OF_A_CHARACTER * written + _TOKENS_OF_A_TURN * (1 + len(request.messages))

@@ -92,6 +92,9 @@ class Unreadable(str):
     def isascii(self) -> bool:
         raise RuntimeError("told to break")
 
+    def __len__(self) -> int:
+        raise RuntimeError("told to break")
+
 
 @pytest.mark.parametrize("limits", [Limits(max_parallel=1), Limits(max_parallel=1, tpm=9000)])
 async def test_a_tokenizer_that_breaks_gives_place_and_money_back(stage, ask, limits):

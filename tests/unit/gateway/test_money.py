@@ -328,3 +328,12 @@ def test_books_and_records_agree_however_requests_end(stage, ask, ends: list[str
             balanced(scene)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(("limit", "counted"), [("1000", False), ("0.01", True)])
+async def test_a_prompt_is_counted_exactly_only_near_a_limit(stage, ask, limit, counted):
+    async with stage(SURE, CLOUD, daily_usd=Decimal(limit)) as scene:
+        trip = scene.gateway._set_out(ask("How do I get from here to there?", model="cloud"))
+        scene.gateway._admit(trip)
+        assert (trip._prompt_tokens is not None) is counted
+        trip.reservation.release()
