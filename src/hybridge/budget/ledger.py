@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any, Self
@@ -100,6 +100,8 @@ class Ledger:
         self._limited = any(account.limit is not None for account in self._everyone)
         self._assumed = _assumed(config)
         self._own = {name: Account(Period.DAY, limit, name) for name, limit in tenants.items()}
+        self._since = self._until = datetime.min.replace(tzinfo=UTC)
+        """The day that all accounts have been rolled to."""
         self._unknown = 0
         self._warned = False
 
@@ -111,6 +113,7 @@ class Ledger:
         for name, account in self._own.items():
             account.limit = tenants.get(name)
         self._own = fresh._own | self._own
+        self._since = self._until  # those that are new are rolled with all others
         self._limited, self._assumed = fresh._limited, fresh._assumed
 
     def reserve(self, tenant: str, amount: Decimal | None) -> Reservation:
@@ -123,7 +126,7 @@ class Ledger:
             raise ValueError("a reservation cannot be negative")
         refusal = self.refusal(tenant, amount)
         if refusal is not None:
-            now = self._clock.now()
+            now = self._now()
             spent = any(account.used_up(now) for account in self._accounts(tenant))
             wait_s = self.resets_in_s(tenant) if spent else PROMISED_RETRY_S
             raise BudgetExhausted(refusal, retry_after_s=wait_s)
@@ -150,11 +153,10 @@ class Ledger:
 
     def holds(self, tenant: str, amount: Decimal) -> bool:
         """Whether so much is left everywhere; unlike `refusal` it allows nobody to go beyond."""
-        now = self._clock.now()
+        self._now()
         for account in self._accounts(tenant):
-            account.roll(now)
-            left = account.limit
-            if left is not None and account.spent + account.reserved + amount > left:
+            limit = account.limit
+            if limit is not None and account.spent + account.reserved + amount > limit:
                 return False
         return True
 
@@ -165,16 +167,17 @@ class Ledger:
         """
         if not amount:
             return None
-        now = self._clock.now()
+        now = self._now()
         for account in self._accounts(tenant):
-            refusal = account.refusal(amount, now)
-            if refusal is not None:
-                return refusal
+            if account.limit is not None:
+                refusal = account.refusal(amount, now)
+                if refusal is not None:
+                    return refusal
         return None
 
     def resets_in_s(self, tenant: str | None = None) -> float:
         """Seconds until every limit that is used up now begins anew; until midnight if none is."""
-        now = self._clock.now()
+        now = self._now()
         accounts = self._everyone if tenant is None else self._accounts(tenant)
         ends = [Period.DAY.end(now)]
         ends += [account.period.end(now) for account in accounts if account.used_up(now)]
@@ -182,10 +185,9 @@ class Ledger:
 
     def status(self) -> LedgerStatus:
         """The state of all limits, as of now."""
-        now = self._clock.now()
+        self._now()
         spends = []
         for account in (*self._everyone, *self._own.values()):
-            account.roll(now)
             spends.append(
                 Spend(
                     account.period,
@@ -200,10 +202,9 @@ class Ledger:
 
     def snapshot(self) -> dict[str, Any]:
         """What was spent, as plain JSON values; promises are not part of it."""
-        now = self._clock.now()
+        now = self._now()
         rows = []
         for account in (*self._everyone, *self._own.values()):
-            account.roll(now)
             rows.append([account.period.value, account.owner, str(account.spent)])
         return {"at": now.isoformat(), "spent": rows, "unknown": self._unknown}
 
@@ -212,13 +213,11 @@ class Ledger:
 
         Raises `KeyError` or `ValueError` where it is not one of ours.
         """
-        now, then = self._clock.now(), datetime.fromisoformat(snapshot["at"])
+        now, then = self._now(), datetime.fromisoformat(snapshot["at"])
         for name, owner, spent in snapshot["spent"]:
             period = Period(name)
             if period.begin(then) == period.begin(now):
-                account = self._account(period, owner)
-                account.roll(now)
-                account.spent += Decimal(spent)
+                self._account(period, owner).spent += Decimal(spent)
         self._unknown += int(snapshot["unknown"])
 
     def _charge(
@@ -234,17 +233,28 @@ class Ledger:
             actual = guess = assumed if assumed is not None else promised or ZERO
         if not actual and not promised:
             return
-        now = self._clock.now()
+        self._now()
         for account in self._accounts(tenant):
-            account.roll(now)
-            account.reserved -= promised or ZERO
-            account.spent += max(actual, ZERO)
+            if promised:
+                account.reserved -= promised
+            if actual > ZERO:
+                account.spent += actual
             if guess:
                 account.assumed += guess
 
-    def _accounts(self, tenant: str) -> tuple[Account, ...]:
+    def _now(self) -> datetime:
+        """The time. Every account is in its period of then: each ends at the end of a day."""
+        now = self._clock.now()
+        if not self._since <= now < self._until:
+            self._since, self._until = Period.DAY.begin(now), Period.DAY.end(now)
+            for account in (*self._everyone, *self._own.values()):
+                account.roll(now)
+        return now
+
+    def _accounts(self, tenant: str) -> tuple[Account, Account, Account]:
+        day, month = self._everyone
         own = self._own.get(tenant)
-        return (*self._everyone, self._account(Period.DAY, tenant) if own is None else own)
+        return day, month, self._account(Period.DAY, tenant) if own is None else own
 
     def _account(self, period: Period, owner: str | None) -> Account:
         if owner is None:
@@ -252,6 +262,7 @@ class Ledger:
         own = self._own.get(owner)
         if own is None:
             own = self._own[owner] = Account(Period.DAY, None, owner)
+            own.roll(self._now())
         return own
 
     def _warn(self, tenant: str) -> None:

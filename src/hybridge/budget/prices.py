@@ -16,7 +16,7 @@ from hybridge.core.response import Usage
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
 
-_PER_MILLION = Decimal(1_000_000)
+_A_MILLIONTH = Decimal("0.000001")
 _ALIASES = {"glm": "zhipuai", "kimi": "moonshotai", "zhipu": "zhipuai"}
 """Providers that the table knows by another name only."""
 
@@ -55,18 +55,19 @@ def cost(price: Price | None, usage: Usage) -> Decimal | None:
         return None
     prompt = max(0, usage.prompt_tokens)
     cached = min(max(0, usage.cached_tokens), prompt)
-    cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
-    fresh = (prompt - cached) * price.input_usd
+    fresh = prompt * price.input_usd
     written = max(0, usage.completion_tokens) * price.output_usd
+    if cached and price.cached_usd is not None:
+        fresh -= cached * (price.input_usd - price.cached_usd)
     if usage.cache_written_tokens and price.cache_write_usd is not None:
         kept = min(max(0, usage.cache_written_tokens), prompt - cached)
         fresh += kept * (price.cache_write_usd - price.input_usd)
-    return (fresh + cached * cached_usd + written) / _PER_MILLION
+    return (fresh + written) * _A_MILLIONTH
 
 
 def estimate(price: Price, prompt_tokens: int, max_tokens: int) -> Decimal:
     """USD that a request costs at most: nothing cached, the longest answer."""
-    return cost(price, Usage(prompt_tokens, max_tokens))
+    return (prompt_tokens * price.input_usd + max_tokens * price.output_usd) * _A_MILLIONTH
 
 
 def _find(provider: str, model: str, now: datetime, *, writes: bool) -> Price | None:

@@ -87,7 +87,7 @@ class Payment:
         return self._dearest(trip, trip.count_prompt())
 
     def _dearest(self, trip: Trip, prompt_tokens: int) -> Decimal | None:
-        most, unknown = ZERO, False
+        most, unknown, written = ZERO, False, trip.most_written()
         for spec in self._called(trip):
             if spec.tier is not Tier.CLOUD:
                 continue
@@ -95,7 +95,7 @@ class Payment:
             if price is None:
                 unknown = True
             else:
-                most = max(most, estimate(price, prompt_tokens, trip.most_written()))
+                most = max(most, estimate(price, prompt_tokens, written))
         return None if unknown and not most else most
 
     def _called(self, trip: Trip) -> list[BackendSpec]:
@@ -105,11 +105,13 @@ class Payment:
 
     def _assumed(self, trip: Trip, bill: Bill) -> Decimal | None:
         """What a budget counts where nobody knows the cost."""
-        usages = [] if trip.lost is None else [trip.lost.usage]
-        if trip.reply is not None and trip.reply.tier is Tier.CLOUD:
-            usages.append(bill.usage)
         price = self._ledger.counted(None)
-        return None if price is None else sum((cost(price, usage) for usage in usages), ZERO)
+        if price is None:
+            return None
+        lost = ZERO if trip.lost is None else cost(price, trip.lost.usage)
+        if trip.reply is None or trip.reply.tier is not Tier.CLOUD:
+            return lost
+        return lost + cost(price, bill.usage)
 
     def _refuse_named_cloud(self, trip: Trip, exhausted: BudgetExhausted) -> None:
         tiers = [spec.tier for spec in self._called(trip)]

@@ -26,27 +26,28 @@ class Answering:
         """Answers in `shape`, streaming or not. Raises `HybridgeError`, also mid-stream."""
 
         async def answer(exchange: Exchange) -> None:
-            asked = shape.read(*await self._intake.read(exchange))
-            exchange.last_words = asked.writer.failed
-            await self._answer(exchange, asked)
+            with self._drain.admit(exchange) as line:
+                asked = shape.read(*await self._intake.read(exchange))
+                exchange.last_words = asked.writer.failed
+                line.answer(stream=asked.request.stream)
+                await self._answer(exchange, asked)
 
         return answer
 
     async def explain(self, exchange: Exchange) -> None:
         """`POST /v1/route`: the decision about a chat request; nothing is run (R10)."""
-        request = read_request(*await self._intake.read(exchange))
-        with self._drain.admit(exchange):
+        with self._drain.admit(exchange) as line:
+            request = read_request(*await self._intake.read(exchange))
+            line.answer()
             report = await self._gateway.explain(request)
             await exchange.respond(Response(200, as_json(report), as_headers(report)))
 
     async def _answer(self, exchange: Exchange, asked: Asked) -> None:
-        request = asked.request
-        with self._drain.admit(exchange, stream=request.stream):
-            async with self._gateway.serve(request) as reply:
-                if request.stream:
-                    await self._stream(exchange, reply, asked.writer)
-                else:
-                    await self._whole(exchange, reply, asked.writer)
+        async with self._gateway.serve(asked.request) as reply:
+            if asked.request.stream:
+                await self._stream(exchange, reply, asked.writer)
+            else:
+                await self._whole(exchange, reply, asked.writer)
 
     async def _whole(self, exchange: Exchange, reply: Reply, writer: Writer) -> None:
         answer = await anext(reply.events, None)

@@ -35,8 +35,8 @@ class Drain:
         """How many requests are under way."""
         return len(self._lines)
 
-    def admit(self, exchange: Exchange, *, stream: bool = False) -> Line:
-        """To be held around one request; `stream`: whether its answer comes as events.
+    def admit(self, exchange: Exchange) -> Line:
+        """To be held around one request, from before its body is read.
 
         Raises `NotServed` when draining; so does the block when it is cut, and `Gone` on a hang-up.
         """
@@ -46,7 +46,7 @@ class Drain:
             self._loop = asyncio.get_running_loop()
         if self._looking is None:
             self._looking = self._loop.call_later(LOOK_S, self._look)
-        pulse = Pulse(exchange, self._terms, stream=stream, since_s=self._loop.time())
+        pulse = Pulse(exchange, self._terms, self._loop.time())
         return Line(exchange, pulse, self._lines, self._loop)
 
     def begin(self) -> None:
@@ -74,7 +74,7 @@ class Drain:
         overdue_s = now_s - self._longest_s
         for line in self._lines:
             line.look(now_s)
-            if line.since_s < overdue_s:
+            if line.since_s < overdue_s and line.working:
                 line.cut(_overdue())
         if self._lines:
             self._looking = self._loop.call_later(LOOK_S, self._look)

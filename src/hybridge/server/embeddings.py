@@ -133,8 +133,9 @@ class Embeddings:
 
     async def create(self, exchange: Exchange) -> None:
         """Answers with one vector for each input, in their order. Raises `HybridgeError`."""
-        asked = read(*await self._intake.read(exchange))
-        with self._drain.admit(exchange):
+        with self._drain.admit(exchange) as line:
+            asked = read(*await self._intake.read(exchange))
+            line.answer()
             reply = await self._gateway.embed(asked)
             report = reply.report
             told = as_json(report) if self._intake.terms.report_in_body else None

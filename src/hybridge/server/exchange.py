@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import re
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 Header = tuple[bytes, bytes]
 Bytes = TypeVar("Bytes", bytes, bytearray)
 
-SLOWEST_BODY = 10
-"""A body that comes in drops may take so many times a caller's longest pause in all."""
 COMMENT = b": keep-alive\n\n"
 """A line that every reader of events passes over."""
 _ids = random.Random()  # noqa: S311 - seeded by the system, and ten times as fast as its own
@@ -62,6 +59,8 @@ class Exchange:
         """Whether a stream of events has begun, so that no status can be given any more."""
         self.over = False
         """Whether the response is complete."""
+        self.arrived = 0
+        """How many pieces of the body have come."""
         self.sent = 0
         """How many pieces of a stream were sent."""
         self.sending = False
@@ -78,10 +77,10 @@ class Exchange:
         value = self.headers.get(name)
         return None if value is None else value.decode("latin-1")
 
-    async def body(self, limit: int, pause_s: float) -> bytes:
+    async def body(self, limit: int) -> bytes:
         """The whole body. Raises `RequestError` beyond `limit` bytes, without reading on.
 
-        `pause_s`: how long the caller may pause while sending it.
+        It waits for as long as the caller takes: see `Pulse`.
         """
         if self.headers.get(b"content-encoding", b"identity") != b"identity":
             raise RequestError("a compressed body is not accepted", code="unsupported_encoding")
@@ -89,7 +88,7 @@ class Exchange:
         if len(length) > 15 or int(length) > limit:
             raise _too_large(limit)
         self._body_read = True
-        return await self._read_body(limit, pause_s)
+        return await self._read_body(limit)
 
     async def respond(self, response: Response) -> None:
         """Sends a whole response."""
@@ -140,11 +139,11 @@ class Exchange:
         )
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
-    async def _read_body(self, limit: int, pause_s: float) -> bytes:
+    async def _read_body(self, limit: int) -> bytes:
         body = bytearray()
-        until_s = asyncio.get_running_loop().time() + SLOWEST_BODY * pause_s
         while True:
-            message = await self._next(pause_s, until_s)
+            message = await self.receive()
+            self.arrived += 1
             if message["type"] == "http.disconnect":
                 raise Gone
             piece = message.get("body", b"")
@@ -152,14 +151,6 @@ class Exchange:
                 return _within(bytes(body + piece) if body else bytes(piece), limit)
             body += piece
             _within(body, limit)
-
-    async def _next(self, pause_s: float, until_s: float) -> MutableMapping[str, Any]:
-        by = min(asyncio.get_running_loop().time() + pause_s, until_s)
-        try:
-            async with asyncio.timeout_at(by):
-                return await self.receive()
-        except TimeoutError as late:
-            raise RequestError("the body did not arrive", code="request_timeout") from late
 
 
 async def respond_with(exchange: Exchange, failed: Failure) -> None:

@@ -26,7 +26,7 @@ class Intake:
         """Raises `Unauthorized` before the body is read, and `RequestError`."""
         terms = self.terms
         tenant = terms.keys.tenant(exchange.headers)
-        body = await exchange.body(terms.body_limit, terms.client_timeout_s)
+        body = await exchange.body(terms.body_limit)
         asker = Asker(exchange.id, tenant, exchange.headers, self._clock.monotonic())
         return json_object(body), asker
 

@@ -1,4 +1,4 @@
-"""The line to a caller while its request is worked on: it can go dead, or be cut by us."""
+"""The line to a caller from its first word to ours: it can go dead, or be cut by us."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hybridge.server.pulse import Pulse
 
 
 class Line:
-    """Around the work on one request. Ends the work when the caller hangs up or `cut` is called.
+    """Around one request. Ends the work on it when the caller hangs up or `cut` is called.
 
     The work's task is cancelled, so that whatever it holds is given back at once; leaving the block
     turns that cancellation into `Gone`, or into the reason given to `cut`.
@@ -27,7 +27,7 @@ class Line:
         self._pulse = pulse
         self._lines = lines
         self.since_s = loop.time()
-        """When the work began, on the loop's clock."""
+        """When it began, and from `answer` on when the work did; on the loop's clock."""
         self._why: Exception | None = None
         self._seen = False
         self._watcher: asyncio.Task[None] | None = None
@@ -60,16 +60,28 @@ class Line:
             finally:
                 del why, error  # the error knows this frame: only the collector would free them
 
+    def answer(self, *, stream: bool = False) -> None:
+        """The request is read, and the work begins; `stream`: its answer comes as events."""
+        self.since_s = self._loop.time()
+        self._pulse.answer(self.since_s, stream=stream)
+
+    @property
+    def working(self) -> bool:
+        """Whether the request is read."""
+        return not self._pulse.arriving
+
     def look(self, now_s: float) -> None:
-        """Called now and then; from the second time on the caller is watched.
+        """Called now and then; from the second time on a caller who waits is watched.
 
         What is done sooner is not: the watching would cost more than it could save.
         """
-        if self._seen and self._watcher is None:
-            self._watcher = self._loop.create_task(self._watch())
-        self._seen = True
-        if not self._pulse.look(now_s):
-            self.cut(Gone())
+        if self.working:
+            if self._seen and self._watcher is None:
+                self._watcher = self._loop.create_task(self._watch())
+            self._seen = True
+        why = self._pulse.look(now_s)
+        if why is not None:
+            self.cut(why)
 
     def cut(self, why: Exception) -> None:
         """Ends the work; the block then raises `why`."""

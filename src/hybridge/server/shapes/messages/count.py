@@ -22,7 +22,8 @@ class CountTokens:
 
     async def answer(self, exchange: Exchange) -> None:
         """Raises `RequestError` as a request of that kind would."""
-        request = self._shape.prompt(*await self._intake.read(exchange))
-        with self._drain.admit(exchange):
+        with self._drain.admit(exchange) as line:
+            request = self._shape.prompt(*await self._intake.read(exchange))
+            line.answer()
             counted = {"input_tokens": self._gateway.count_tokens(request)}
             await exchange.respond(Response(200, msgspec.json.encode(counted)))
