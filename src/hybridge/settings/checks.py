@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
+from hybridge.cache.config import CacheConfig
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
 from hybridge.cloud.providers import Provider
 from hybridge.core.request import AUTO, Feature
@@ -13,6 +14,7 @@ from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.routing.config import RoutingConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc, dotted
+from hybridge.storage.config import StateConfig
 
 Finding = tuple[Loc, str]
 _WAY_OUT = "add server.api_keys, e.g. [{name: me, key_env: MY_KEY}], or listen on 127.0.0.1"
@@ -73,6 +75,13 @@ def check_fallbacks(
         for index, other in enumerate(others):
             if other not in names:
                 yield ("routing", "fallbacks", name, index), _no_backend(other, names)
+
+
+def check_cache(cache: CacheConfig | None, state: StateConfig) -> Iterator[Finding]:
+    """A shared cache has a place to be in."""
+    if cache is not None and cache.store == "redis" and state.redis_url is None:
+        what = "`redis` needs an address: set state.redis_url, e.g. redis://localhost:6379/0"
+        yield ("cache", "store"), what
 
 
 def _check_provider(

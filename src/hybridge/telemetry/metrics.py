@@ -81,6 +81,9 @@ class Metrics:
         self._shadow_dropped = self._counter(
             "shadow_dropped", "Shadow comparisons not made.", "reason"
         )
+        self._shared_cache = self._counter(
+            "shared_cache", "Calls to the cache that replicas share.", "call", "outcome"
+        )
         self._breaker = self._gauge("breaker_state", "0 closed, 1 half open, 2 open.", "backend")
         self._load = self._gauge(
             "model_load_seconds", "How long a local model took to load, last time.", "backend"
@@ -99,6 +102,10 @@ class Metrics:
     def watch_in_flight(self, count: Callable[[], int]) -> None:
         """Where to read the number of requests under way, whenever somebody looks."""
         self._in_flight.set_function(count)
+
+    def on_shared_cache(self, call: str, outcome: str) -> None:
+        """Counts one call to the cache that replicas share."""
+        self._shared_cache.add((call, outcome))
 
     def on_event(self, event: GatewayEvent) -> None:
         """Counts one event. Cheap enough for the request path."""

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybridge.budget.unpriced import check_prices
+from hybridge.cache.answers import Answers
 from hybridge.cache.exact import ExactCache
 from hybridge.cache.semantic import SemanticCache
+from hybridge.cache.shared import SharedCache
 from hybridge.core.backend import Backend
 from hybridge.edge.encoder import Encoder
 from hybridge.execution.breaker import Breaker
@@ -30,10 +32,12 @@ from hybridge.privacy.guard import Guard
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
+from hybridge.storage.redis_store import RedisStore
 from hybridge.wiring.embedders import EmbedderRow, embedding_gateway
 from hybridge.wiring.lasting import Lasting, is_named
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
+from hybridge.wiring.sharing import shared_answers, shared_store
 
 SIMILARITY_TIMEOUT_S = 5.0
 """For comparing two answers in the background; nobody waits for it."""
@@ -50,7 +54,9 @@ class Generation:
     embedding: EmbeddingGateway
     planner: Planner
     shadow: Shadow
-    answers: ExactCache | None
+    answers: ExactCache | SharedCache | None
+    store: RedisStore | None
+    """Where `answers` lie, where that is outside of this process."""
     latencies: Latencies
     users: int = 0
     _left: asyncio.Event | None = None
@@ -77,9 +83,10 @@ class Generation:
             await row.loaded()
 
     @property
-    def parts(self) -> frozenset[Row | EmbedderRow]:
+    def parts(self) -> frozenset[Row | EmbedderRow | RedisStore]:
         """Everything in it that may be shared with other generations, and is closed in the end."""
-        return frozenset((*self.rows.values(), *self.embedders.values()))
+        stores = () if self.store is None else (self.store,)
+        return frozenset((*self.rows.values(), *self.embedders.values(), *stores))
 
     async def discard(self, before: Generation) -> None:
         """Closes what it does not share; for one that never served."""
@@ -107,7 +114,10 @@ async def generation(
         for name, embedder in embedders.items():
             if old.get(name) is not embedder:
                 undo.push_async_callback(embedder.close)
-        built = _Builder(settings, made, embedders, lasting, before).build()
+        store = shared_store(settings, lasting, before)
+        if store is not None and (before is None or before.store is not store):
+            undo.push_async_callback(store.close)
+        built = _Builder(settings, made, embedders, lasting, before, store).build()
         undo.pop_all()
         return built
 
@@ -122,8 +132,10 @@ class _Builder:
         embedders: Mapping[str, EmbedderRow],
         lasting: Lasting,
         before: Generation | None,
+        store: RedisStore | None,
     ) -> None:
         self._settings = settings
+        self._store = store
         self._rows = rows
         self._embedders = embedders
         self._lasting = lasting
@@ -178,6 +190,7 @@ class _Builder:
             planner,
             shadow,
             answers,
+            self._store,
             latencies,
         )
 
@@ -217,19 +230,21 @@ class _Builder:
             draw=random.random,
         )
 
-    def _answers(self) -> ExactCache | None:
+    def _answers(self) -> ExactCache | SharedCache | None:
         """What was answered before, as far as those who answered are still there."""
         config, before = self._settings.cache, self._before
         if config is None or config.ttl_s == 0:
             return None
-        if before is None or before.answers is None:
+        if self._store is not None:
+            return shared_answers(self._settings, config, self._store, self._lasting, self._rows)
+        if before is None or not isinstance(before.answers, ExactCache):
             return ExactCache(config, self._lasting.clock, is_named)
         if before.settings.cache == config and before.rows == self._rows:
             return before.answers
         gone = [name for name, row in before.rows.items() if self._rows.get(name) is not row]
         return before.answers.handed_on(config, gone, self._lasting.clock)
 
-    def _semantic(self, answers: ExactCache) -> SemanticCache | None:
+    def _semantic(self, answers: Answers) -> SemanticCache | None:
         config = self._settings.cache
         if config is None or config.semantic is None:
             return None

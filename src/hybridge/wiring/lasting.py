@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from decimal import Decimal
+from secrets import token_bytes
 from typing import Self
 
 from hybridge.budget.allowance import Allowances, Limits
@@ -58,6 +59,8 @@ class Lasting:
     judge: Judge
     redact: Secrecy
     embedders: EmbedderRows
+    cache_secret: bytes
+    """Makes the keys of a shared cache where the configuration names no secret for it."""
 
     @classmethod
     async def open(
@@ -91,6 +94,7 @@ class Lasting:
             Judge(),
             redact,
             EmbedderRows(events, clock, load=record),
+            token_bytes(32),
         )
 
     def take(self, settings: Settings) -> None:
