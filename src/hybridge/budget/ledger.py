@@ -186,26 +186,17 @@ class Ledger:
     def status(self) -> LedgerStatus:
         """The state of all limits, as of now."""
         self._now()
-        spends = []
-        for account in (*self._everyone, *self._own.values()):
-            spends.append(
-                Spend(
-                    account.period,
-                    account.owner,
-                    account.spent,
-                    account.reserved,
-                    account.limit,
-                    account.assumed,
-                )
-            )
+        spends = [
+            Spend(each.period, each.owner, each.spent, each.reserved, each.limit, each.assumed)
+            for each in (*self._everyone, *self._own.values())
+        ]
         return LedgerStatus(tuple(spends), self._unknown)
 
     def snapshot(self) -> dict[str, Any]:
         """What was spent, as plain JSON values; promises are not part of it."""
         now = self._now()
-        rows = []
-        for account in (*self._everyone, *self._own.values()):
-            rows.append([account.period.value, account.owner, str(account.spent)])
+        accounts = (*self._everyone, *self._own.values())
+        rows = [[each.period.value, each.owner, str(each.spent)] for each in accounts]
         return {"at": now.isoformat(), "spent": rows, "unknown": self._unknown}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:

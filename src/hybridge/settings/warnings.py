@@ -13,7 +13,7 @@ from hybridge.core.backend import Price
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.settings import schema
 from hybridge.settings.checks import Finding
-from hybridge.settings.problems import Loc, Problem
+from hybridge.settings.problems import Problem
 from hybridge.settings.reading import Reading
 from hybridge.settings.settings import Settings
 
@@ -29,7 +29,6 @@ def warnings(reading: Reading, settings: Settings) -> tuple[Problem, ...]:
         *_keyless(settings, reading.is_set),
         *_absent_weights(settings),
         *_unused_rules(settings, reading.folder),
-        *_promises(settings),
         *_sharing(settings),
         *_deprecated(reading),
     ]
@@ -117,6 +116,7 @@ def _unused_rules(settings: Settings, folder: Path) -> Iterator[Finding]:
         yield ("routing",), f"{beside} is not used; name it in `routing.rules`"
 
 
+<<<<<<< HEAD
 def _promises(settings: Settings) -> Iterator[Finding]:
     """Values that do less than they say in this version."""
     privacy = settings.privacy
@@ -141,6 +141,8 @@ def _sharing(settings: Settings) -> Iterator[Finding]:
         yield ("state", "redis_url"), "answers travel to it unencrypted; `rediss://` encrypts them"
 
 
+=======
+>>>>>>> main
 def _deprecated(reading: Reading) -> Iterator[Finding]:
     """Keys that still work and will go; a field says so itself, with `deprecated`."""
     for loc in reading.set_keys():

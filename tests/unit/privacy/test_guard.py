@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from hybridge.core.errors import RequestError
-from hybridge.core.request import Clearance, Message, Request, Wish
-from hybridge.privacy.config import Action, PrivacyConfig
+from hybridge.core.request import Clearance, Handling, Message, Request, Wish
+from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.guard import Guard, Screened
+from hybridge.privacy.policy import Policy
 from hybridge.privacy.scan import PIECE
 
 ID = "11010519491231002X"
@@ -33,8 +34,8 @@ def request(*turns: dict[str, Any], **body: Any) -> Request:
     )
 
 
-async def screen(asked: Request, action: Action = "local_only", **types: Action) -> Screened:
-    return await Guard(PrivacyConfig(action=action, types=types)).screen(asked)
+async def screen(asked: Request, action: Handling = "local_only", **types: Handling) -> Screened:
+    return await Guard(Policy(action, types)).screen(asked)
 
 
 ARGUMENTS = json.dumps({"to": "王", "id": ID})
@@ -164,13 +165,6 @@ async def test_what_is_blocked_is_refused_without_its_value() -> None:
 
 
 @pytest.mark.anyio
-async def test_pseudonyms_are_not_there_yet_so_it_stays() -> None:
-    screened = await screen(request(turn(f"手机{PHONE}")), action="pseudonymise")
-    assert screened.request.clearance is Clearance.DEVICE_ONLY
-    assert "pseudonyms are not available yet: PHONE in messages[0]" in screened.reasons[0]
-
-
-@pytest.mark.anyio
 async def test_weak_signs_change_nothing_but_are_told() -> None:
     screened = await screen(request(turn("Dear Sarah Connor, hello")))
     assert screened.request.clearance is Clearance.ANYWHERE
@@ -185,7 +179,7 @@ async def test_a_detector_that_fails_keeps_the_request_here(
         raise ValueError(text)
 
     with caplog.at_level(logging.DEBUG):
-        screened = await Guard(PrivacyConfig(), broken).screen(request(turn(f"{PHONE}")))
+        screened = await Guard(Policy(), detect=broken).screen(request(turn(f"{PHONE}")))
     assert screened.request.clearance is Clearance.DEVICE_ONLY
     assert "check failed" in screened.reasons[0]
     assert PHONE not in caplog.text
