@@ -116,17 +116,6 @@ def _unused_rules(settings: Settings, folder: Path) -> Iterator[Finding]:
         yield ("routing",), f"{beside} is not used; name it in `routing.rules`"
 
 
-<<<<<<< HEAD
-def _promises(settings: Settings) -> Iterator[Finding]:
-    """Values that do less than they say in this version."""
-    privacy = settings.privacy
-    actions: dict[Loc, str] = {("privacy", "action"): privacy.action}
-    actions |= {("privacy", "types", name): action for name, action in privacy.types.items()}
-    for loc, action in actions.items():
-        if action == "pseudonymise":
-            yield loc, "`pseudonymise` is not available yet and does what `local_only` does"
-
-
 def _sharing(settings: Settings) -> Iterator[Finding]:
     """A shared cache that shares nothing, or is open to whoever listens."""
     cache, url = settings.cache, settings.state.redis_url
@@ -141,8 +130,6 @@ def _sharing(settings: Settings) -> Iterator[Finding]:
         yield ("state", "redis_url"), "answers travel to it unencrypted; `rediss://` encrypts them"
 
 
-=======
->>>>>>> main
 def _deprecated(reading: Reading) -> Iterator[Finding]:
     """Keys that still work and will go; a field says so itself, with `deprecated`."""
     for loc in reading.set_keys():
