@@ -55,6 +55,8 @@ def wrong_with(url: str) -> str | None:
         return "must begin with redis://, rediss:// or unix:// and name a host or a socket"
     if parts.scheme != "unix" and not _DATABASE.fullmatch(parts.path):
         return "must end with the number of a database, e.g. /0"
+    if parts.netloc.count("@") > 1:
+        return "has an @ in its password; write it as %40"
     unknown = sorted(set(parse_qs(parts.query, keep_blank_values=True)) - _OPTIONS)
     if unknown:
         return f"has unknown options: {', '.join(unknown)}; there are {', '.join(sorted(_OPTIONS))}"
