@@ -15,7 +15,13 @@ from hybridge.core.config import Section
 from hybridge.edge.config import EdgeConfig
 from hybridge.edge.embedder_config import EmbeddingsConfig
 from hybridge.server.config import ServerConfig
-from hybridge.settings.checks import check_backends, check_cache, check_fallbacks, check_server
+from hybridge.settings.checks import (
+    check_backends,
+    check_cache,
+    check_fallbacks,
+    check_judge,
+    check_server,
+)
 from hybridge.settings.complaints import complaints, unknown
 from hybridge.settings.document import Document, read
 from hybridge.settings.overrides import Overridden, override
@@ -62,6 +68,8 @@ class Reading:
         self._note(check_backends(edge, cloud, embeddings, PROVIDERS))
         if {"cache", "state"} <= sections.keys():
             self._note(check_cache(sections["cache"], sections["state"]))
+        if {"learning", "cloud"} <= sections.keys():
+            self._note(check_judge(sections["learning"], sections["cloud"]))
         if {"routing", "edge", "cloud"} <= sections.keys():
             self._note(check_fallbacks(sections["routing"], edge, cloud))
         secrets = Secrets(

@@ -14,6 +14,7 @@ from hybridge.core.events import (
     BreakerMoved,
     Compared,
     GatewayEvent,
+    Judged,
     ModelLoaded,
     Served,
     ShadowDropped,
@@ -81,6 +82,9 @@ class Metrics:
         self._shadow_dropped = self._counter(
             "shadow_dropped", "Shadow comparisons not made.", "reason"
         )
+        self._judged = self._counter(
+            "judged", "Comparisons that a judge was to decide.", "backend", "outcome"
+        )
         self._shared_cache = self._counter(
             "shared_cache", "Calls to the cache that replicas share.", "call", "outcome"
         )
@@ -118,6 +122,10 @@ class Metrics:
                 self._shadow.add(("agreed" if event.agreed else "disagreed",))
                 if event.similarity is not None:
                     self._similarity.observe(event.similarity)
+            case Judged():
+                self._judged.add((event.backend, event.outcome))
+                if event.cost_usd:
+                    self._cost.add((event.backend,), float(event.cost_usd))
             case ShadowDropped():
                 self._shadow_dropped.add((event.reason,))
             case BreakerMoved():

@@ -35,6 +35,7 @@ from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
 from hybridge.storage.redis_store import RedisStore
 from hybridge.wiring.embedders import EmbedderRow, embedding_gateway
+from hybridge.wiring.judging import cloud_judge
 from hybridge.wiring.lasting import Lasting, is_named
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
@@ -167,7 +168,7 @@ class _Builder:
             recall,
             planner,
             self._runner(),
-            self._background(shadow),
+            self._background(shadow, guard),
             Settlement(planner.sessions, latencies, recall, lasting.events, lasting.clock),
             self._patience(),
             lasting.clock,
@@ -279,7 +280,7 @@ class _Builder:
             return before.shadow
         return Shadow(learning, self._lasting.clock, self._lasting.events)
 
-    def _background(self, shadow: Shadow) -> Background:
+    def _background(self, shadow: Shadow, guard: Guard) -> Background:
         learning = self._settings.learning
         return Background(
             shadow,
@@ -289,6 +290,7 @@ class _Builder:
             similarity_min=learning.similarity_min,
             events=self._lasting.events,
             clock=self._lasting.clock,
+            cloud_judge=cloud_judge(learning, self._rows, guard, self._lasting),
         )
 
     def _patience(self) -> Patience:

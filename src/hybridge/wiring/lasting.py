@@ -10,7 +10,7 @@ from secrets import token_bytes
 from typing import Self
 
 from hybridge.budget.allowance import Allowances, Limits
-from hybridge.budget.ledger import Ledger
+from hybridge.budget.ledger import JUDGE, Ledger
 from hybridge.core.clock import Clock, SystemClock
 from hybridge.core.events import Events
 from hybridge.core.redaction import Redactor
@@ -20,7 +20,6 @@ from hybridge.execution.confidence import Judge
 from hybridge.privacy.sessions import PrivateSessions
 from hybridge.routing.head import Head
 from hybridge.routing.session import Sessions
-from hybridge.server.config import ServerConfig
 from hybridge.server.session import session_key
 from hybridge.settings import Settings
 from hybridge.storage.records import Records
@@ -75,7 +74,7 @@ class Lasting:
             records = await Records.open(settings.records.url)
             stack.push_async_callback(records.close)
             events.subscribe(records.on_event)
-        books = Ledger(settings.budget, tenants(settings.server), clock)
+        books = Ledger(settings.budget, tenants(settings), clock)
         own, defaults = limits(settings)
         allowed = metrics.allowed
         allowances = Allowances(own, clock, defaults=defaults, refused=allowed.refused)
@@ -102,15 +101,17 @@ class Lasting:
 
     def take(self, settings: Settings) -> None:
         """From now on these settings hold."""
-        self.books.limit(settings.budget, tenants(settings.server))
+        self.books.limit(settings.budget, tenants(settings))
         self.allowances.limit(*limits(settings))
         self.sessions.resize(settings.routing.session_window, settings.routing.session_ttl_s)
         self.private_sessions.ttl_s = settings.routing.session_ttl_s
 
 
-def tenants(server: ServerConfig) -> dict[str, Decimal | None]:
-    """Each API key's own limit per day."""
-    return {row.name: row.daily_usd for row in server.api_keys}
+def tenants(settings: Settings) -> dict[str, Decimal | None]:
+    """Each API key's own limit per day, and the judge's."""
+    limits = {row.name: row.daily_usd for row in settings.server.api_keys}
+    judge = settings.learning.judge
+    return limits if judge is None else {**limits, JUDGE: judge.daily_usd}
 
 
 def limits(settings: Settings) -> tuple[dict[str, Limits], Limits]:
