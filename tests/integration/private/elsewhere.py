@@ -61,6 +61,11 @@ class Elsewhere:
         """Those who are not on this device."""
         return self.far, self.claude, self.vectors, self.pictures
 
+    @property
+    def ports(self) -> set[int]:
+        """Of all of them, and of the local model."""
+        return {int(one.root_url.rpartition(":")[2]) for one in (self.near, *self.outside)}
+
     async def __aenter__(self) -> Self:
         for upstream in (self.near, *self.outside):
             await self._stack.enter_async_context(upstream)

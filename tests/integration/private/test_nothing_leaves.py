@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
@@ -171,6 +172,20 @@ async def call(house: House, path: str, body: bytes, headers: dict[str, str]) ->
     return bytes(told)
 
 
+class Connections:
+    """Whom this process connects to, as the interpreter itself tells it."""
+
+    def __init__(self) -> None:
+        self.ports: set[int] = set()
+        self.watching = True
+        sys.addaudithook(self._on_event)
+
+    def _on_event(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.watching and event == "socket.connect" and isinstance(arguments[1], tuple):
+            host, port = arguments[1][:2]
+            self.ports.add(port if host in {"127.0.0.1", "::1"} else -1)
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder, memory = tmp_path_factory.mktemp("private"), Memory()
@@ -182,9 +197,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         first = parse(elsewhere.config(**base(folder)), ENVIRONMENT)
         house = runner.run(stack.enter_async_context(open_house(first)))
         made = World(runner, house, elsewhere, folder, memory)
+        connections = Connections()
         try:
             yield made
         finally:
+            connections.watching = False
+            assert connections.ports, "nothing was ever asked"
+            assert connections.ports <= elsewhere.ports, "somebody else was asked"
             runner.run(stack.aclose())
             _log.removeHandler(memory)
             _log.setLevel(level)
