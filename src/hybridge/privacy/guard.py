@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from hybridge.core.disguise import Disguise
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Clearance, Request
-from hybridge.privacy.contents import contents
-from hybridge.privacy.examine import Detect, Examined, examine
+from hybridge.privacy.contents import contents, plain_text
+from hybridge.privacy.examine import NOTHING, Detect, Examined, examine
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.policy import STRICTNESS, Decision, Policy
 from hybridge.privacy.scan import PIECE, detect
@@ -102,6 +102,9 @@ class Guard:
         return request, ()
 
     async def _examined(self, request: Request) -> Examined:
+        text = plain_text(request)
+        if text is not None and not self._detect(text):
+            return NOTHING
         pieces = contents(request)
         if sum([len(piece.text) for piece in pieces]) <= PIECE:
             return examine(pieces, self._detect)
