@@ -203,6 +203,7 @@ class _Builder:
             Policy.of(privacy),
             {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
             sessions=self._lasting.private_sessions if privacy.private_sessions else None,
+            is_named=is_named,
         )
 
     def _check_prices(self) -> None:
