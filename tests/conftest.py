@@ -26,7 +26,13 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def redis(tmp_path: Path) -> AsyncIterator[RedisServer]:
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy this machine is, a Redis that does answer, or refuse, is waited for."""
+    monkeypatch.setattr("hybridge.storage.redis_store.TIMEOUT_S", 10.0)
+
+
+@pytest.fixture
+async def redis(tmp_path: Path, patient: None) -> AsyncIterator[RedisServer]:
     """A real Redis of the test's own. Where its program is missing CI fails, and others skip."""
     from tests.redis_server import PROGRAM, RedisServer  # the clients' environment has no library
 

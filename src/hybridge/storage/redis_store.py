@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 0.05
 """How long a request waits for it: an answer of the edge is not much further away."""
+_TURNS = 3
+"""Of the event loop, from bytes that have come to an answer: when time is up after the loop itself
+was late, the answer may be there."""
 IO_TIMEOUT_S = 2.0
 """How long a connection may take to open or to answer, while nobody waits for it any more."""
 AT_ONCE = 64
@@ -65,6 +68,9 @@ class RedisStore:
         if call is None:
             return None
         await asyncio.wait({call}, timeout=TIMEOUT_S)
+        for _ in range(_TURNS):
+            if not call.done():
+                await asyncio.sleep(0)
         if not call.done():
             self._failed("get", "timeout", "it does not answer in time")
             return None

@@ -122,7 +122,7 @@ async def test_one_that_was_restarted_costs_a_miss_at_most(redis):
         assert await stage.get() == (None, "miss")
 
 
-async def test_nobody_there_from_the_beginning():
+async def test_nobody_there_from_the_beginning(patient):
     async with at(f"redis://127.0.0.1:{free_port()}/0") as stage:
         assert await stage.get() == (None, "unreachable")
 
@@ -192,7 +192,7 @@ async def test_one_that_speaks_nonsense_is_a_miss(answer):
     assert stage.heard
 
 
-async def test_one_that_hangs_up_is_a_miss():
+async def test_one_that_hangs_up_is_a_miss(patient):
     async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
@@ -200,7 +200,7 @@ async def test_one_that_hangs_up_is_a_miss():
         assert await stage.get() == (None, "unreachable")
 
 
-async def test_its_complaints_may_repeat_what_was_sent_and_are_not_told(caplog):
+async def test_its_complaints_may_repeat_what_was_sent_and_are_not_told(patient, caplog):
     said = b"-ERR unknown command, with args beginning with: 'the-key' 'the-value'\r\n"
     async with answering(said * 3) as odd, at(odd.url) as stage:
         await stage.get("the-key")
