@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -27,6 +26,7 @@ from hybridge.gateway.gateway import Gateway, Patience
 from hybridge.gateway.planner import Planner
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.settle import Settlement
+from hybridge.gateway.visit import Visits
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.guard import Guard
 from hybridge.privacy.policy import Policy
@@ -60,24 +60,8 @@ class Generation:
     store: RedisStore | None
     """Where `answers` lie, where that is outside of this process."""
     latencies: Latencies
-    users: int = 0
-    _left: asyncio.Event | None = None
-
-    def enter(self) -> None:
-        """One more request is on it."""
-        self.users += 1
-
-    def leave(self) -> None:
-        """One is over."""
-        self.users -= 1
-        if self._left is not None and not self.users:
-            self._left.set()
-
-    async def idle(self) -> None:
-        """Returns when no request is on it any more; for one that gets no new ones."""
-        self._left = asyncio.Event()
-        if self.users:
-            await self._left.wait()
+    visits: Visits
+    """The requests that are on it."""
 
     async def loaded(self, but: Mapping[str, Row] | None = None) -> None:
         """Returns when the models of its backends, except these, are there. Raises `ModelError`."""
@@ -151,7 +135,7 @@ class _Builder:
         condition, latencies = Condition(self._rows), self._latencies()
         fleet = Fleet(self._backends, self._breakers, condition, latencies, condition.is_loading)
         planner, shadow, answers = self._planner(), self._shadow(), self._answers()
-        guard = self._guard()
+        guard, visits = self._guard(), Visits()
         recall = None
         if answers is not None:
             recall = Recall(
@@ -173,6 +157,7 @@ class _Builder:
             self._patience(),
             lasting.clock,
             allowances=lasting.allowances,
+            visits=visits,
         )
         embedding = embedding_gateway(
             settings.embeddings,
@@ -183,6 +168,7 @@ class _Builder:
             events=lasting.events,
             clock=lasting.clock,
             allowances=lasting.allowances,
+            visits=visits,
         )
         return Generation(
             settings,
@@ -195,6 +181,7 @@ class _Builder:
             answers,
             self._store,
             latencies,
+            visits,
         )
 
     def _guard(self) -> Guard:
