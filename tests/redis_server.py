@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -14,7 +15,9 @@ from redis.exceptions import ConnectionError as NotConnected
 
 PROGRAM = "redis-server"
 PATIENCE_S = 20.0
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+_COMMAND = re.compile(rb"^\*\d+\r\n\$\d+\r\n(\w+)\r\n", re.MULTILINE)
+Talk = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+"""Answers what was just received."""
 
 
 class RedisServer:
@@ -124,7 +127,7 @@ async def _noting(
     while received := await reader.read(65536):
         recorder.received += received
         if talk is not None:
-            await talk(reader, writer)
+            await talk(received, writer)
 
 
 async def _passing_on(
@@ -144,6 +147,12 @@ async def _passing_on(
     finally:
         answering.cancel()
         forth.close()
+
+
+async def holding_nothing(received: bytes, writer: asyncio.StreamWriter) -> None:
+    """As an empty Redis that keeps nothing."""
+    for command in _COMMAND.findall(received):
+        writer.write(b"$-1\r\n" if command == b"GET" else b"+OK\r\n")
 
 
 def free_port() -> int:

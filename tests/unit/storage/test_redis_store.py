@@ -142,7 +142,7 @@ async def test_one_that_says_nothing_is_not_waited_for_and_then_not_asked(caplog
 async def test_answers_that_come_too_late_do_not_count_as_answers():
     late = asyncio.Event()
 
-    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
         await late.wait()
         writer.write(b"$-1\r\n" * 3)
 
@@ -164,7 +164,7 @@ async def test_so_many_calls_at_once_and_no_more():
 
 
 def answering(answer: bytes):
-    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(answer)
 
     return recording(talk)
@@ -193,7 +193,7 @@ async def test_one_that_speaks_nonsense_is_a_miss(answer):
 
 
 async def test_one_that_hangs_up_is_a_miss(patient):
-    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
     async with recording(talk) as rude, at(rude.url) as stage:
