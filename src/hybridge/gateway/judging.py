@@ -25,7 +25,8 @@ from hybridge.routing.facts import estimate_prompt_tokens
 
 REST_S = 60.0
 """How long it is not asked after it failed: a judge that hangs would hold all comparisons up."""
-_LETTERS = "bcdfghjklmnpqrstvwxz"
+_LETTERS = "bcdfghjkmnprst"
+"""Of a mark. It must not look like personal data itself: `vx`, say, is the name of a messenger."""
 _BILLED = (Fault.TIMEOUT, Fault.PROTOCOL)
 """Failures of an upstream that has read the prompt, and will want its money."""
 

@@ -100,6 +100,12 @@ async def test_personal_data_are_not_shown_whatever_the_policy_lets_pass(place, 
     assert court.backend.calls == []
 
 
+async def test_what_is_put_around_the_answers_does_not_look_private_itself():
+    court = Court(saying("SAME"), daily_usd="1000000")
+    outcomes = {(await court.outcome())[1] for _ in range(300)}
+    assert outcomes == {"same"}
+
+
 async def test_the_question_is_a_request_of_its_own_with_the_callers_clearance():
     court = Court(saying("SAME"))
     asked = replace(REQUEST, session="s", stream=True, body={"stream": True, "user": "u", "n": 3})
