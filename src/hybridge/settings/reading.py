@@ -24,6 +24,7 @@ from hybridge.settings.problems import Loc, Problem, refuse
 from hybridge.settings.secrets import Lookup, Secrets
 from hybridge.settings.settings import HUB, Settings
 from hybridge.settings.variables import Variables
+from hybridge.storage.config import RecordsConfig
 
 
 class Reading:
@@ -66,6 +67,7 @@ class Reading:
             backends=lookup.edge(edge) | lookup.cloud(cloud) | lookup.embeddings(embeddings),
             tenants=lookup.tenants(server),
             admin=lookup.admin(server),
+            audit=lookup.audit(sections.get("records", RecordsConfig())),
         )
         self._note(lookup.missing)
         refuse(self._problems)

@@ -12,6 +12,7 @@ from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc
+from hybridge.storage.config import KEY_FROM, RecordsConfig
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -24,12 +25,14 @@ class Secrets:
     """API key of each tenant, by its name."""
     admin: str | None = None
     """Key of `/admin`."""
+    audit: str | None = None
+    """What seals the audit trail."""
 
     @property
     def values(self) -> frozenset[str]:
         """All of them, for those who keep them out of logs."""
-        admin = () if self.admin is None else (self.admin,)
-        return frozenset((*self.backends.values(), *self.tenants.values(), *admin))
+        single = (key for key in (self.admin, self.audit) if key is not None)
+        return frozenset((*self.backends.values(), *self.tenants.values(), *single))
 
 
 class Lookup:
@@ -78,6 +81,16 @@ class Lookup:
     def admin(self, server: ServerConfig) -> str | None:
         """The key of `/admin`, where one is named."""
         return self._named(server.admin_key_env, ("server", "admin_key_env"), "the admin key")
+
+    def audit(self, records: RecordsConfig) -> str | None:
+        """What seals the audit trail, where it is named. Too short a key could be guessed."""
+        loc = ("records", "audit_key_env")
+        key = self._named(records.audit_key_env, loc, "the audit trail")
+        if key is not None and len(key) < KEY_FROM:
+            way_out = "make one with `openssl rand -hex 32`"
+            short = f"{records.audit_key_env} holds fewer than {KEY_FROM} characters; {way_out}"
+            self.missing.append((loc, short))
+        return key
 
     def _named(self, variable: str | None, loc: Loc, whose: str) -> str | None:
         if variable is None:
