@@ -18,7 +18,7 @@ from sqlalchemy import (
 from hybridge.storage.columns import Moment, Money
 
 VERSION = 2
-"""Raised with every change of a table. `database` takes older ones along; newer ones are refused."""
+"""Raised with every change of a table. Older ones are taken along by `database`, newer refused."""
 
 metadata = MetaData()
 
