@@ -80,8 +80,8 @@ def print_audit(found: Audit, address: str) -> None:
 
 
 def problem_line(problem: Problem) -> str:
-    """`chain 1f0c…, entry 7, was changed`, in one line."""
-    at = "" if problem.seq is None else f", entry {problem.seq},"
+    """Chain, entry and what is wrong with it, in one line."""
+    at = "" if problem.seq is None else f" entry {problem.seq}"
     return f"tampered with: chain {problem.chain}{at} {problem.what}"
 
 

@@ -118,9 +118,12 @@ class ChainCheck:
         awaited = self.seq + 1
         if seq == awaited:
             return True
+        if seq < 1:
+            self._wrong(seq, "was inserted: the first entry is 1")
+            return False
         if seq > awaited:
-            last = "" if seq == awaited + 1 else f" to {seq - 1}"
-            self._wrong(awaited, f"{last} missing: deleted".strip())
+            more = "" if seq == awaited + 1 else f", and so are all up to {seq - 1}"
+            self._wrong(awaited, f"is missing{more}")
             self._certain = False
         elif not self._follows(line):
             self._wrong(seq, "was inserted: there are entries of this number already")
