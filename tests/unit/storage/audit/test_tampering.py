@@ -126,7 +126,7 @@ def test_a_changed_character_is_found(copy, data):
     row = data.draw(st.integers(0, len(database.rows) - 1))
     chain, seq, text = database.rows[row]
     at = data.draw(st.integers(0, len(text) - 1))
-    new = data.draw(st.characters(exclude_categories=["Cs"]) | st.sampled_from("0a \n\"{"))
+    new = data.draw(st.characters(exclude_categories=["Cs"]) | st.sampled_from('0a \n"{'))
     assume(new != text[at])
     database.put(row, [text[:at] + new + text[at + 1 :]])
     found = audited(database.path)
@@ -244,7 +244,9 @@ def test_a_chain_that_is_gone_is_named_by_a_later_one(copy):
 def cut(database: Database, chain: str, after: int) -> None:
     """Takes the end of a chain away, as somebody would who knows of the heads."""
     database("DELETE FROM audit WHERE chain=? AND seq>?", chain, after)
-    (last,) = database("SELECT seq, entries FROM audit WHERE chain=? ORDER BY seq DESC LIMIT 1", chain)
+    (last,) = database(
+        "SELECT seq, entries FROM audit WHERE chain=? ORDER BY seq DESC LIMIT 1", chain
+    )
     seal, seq = last[1].split("\n")[-1].split(" ")[0], last[0] + last[1].count("\n")
     database("UPDATE chains SET seq=?, seal=? WHERE chain=?", seq, seal, chain)
 
