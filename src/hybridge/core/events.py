@@ -59,6 +59,8 @@ class Exited(Struct, frozen=True):
 
     request_id: str
     at: datetime
+    tenant: str
+    clearance: Clearance
     left: Exit
 
 

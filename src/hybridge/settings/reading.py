@@ -30,6 +30,7 @@ from hybridge.settings.problems import Loc, Problem, refuse
 from hybridge.settings.secrets import Lookup, Secrets
 from hybridge.settings.settings import HUB, Settings
 from hybridge.settings.variables import Variables
+from hybridge.storage.config import RecordsConfig
 
 
 class Reading:
@@ -77,6 +78,7 @@ class Reading:
             tenants=lookup.tenants(server),
             admin=lookup.admin(server),
             cache=lookup.cache(sections.get("cache")),
+            audit=lookup.audit(sections.get("records", RecordsConfig())),
         )
         self._note(lookup.missing)
         refuse(self._problems)

@@ -13,6 +13,7 @@ from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc
+from hybridge.storage.config import KEY_FROM, RecordsConfig
 
 SHORTEST = 32
 """Characters of a secret that is no password but a key; in hexadecimal they hold 128 bits."""
@@ -30,11 +31,14 @@ class Secrets:
     """Key of `/admin`."""
     cache: str | None = None
     """What makes the keys of a shared cache."""
+    audit: str | None = None
+    """What seals the audit trail."""
 
     @property
     def values(self) -> frozenset[str]:
         """All of them, for those who keep them out of logs."""
-        single = (secret for secret in (self.admin, self.cache) if secret is not None)
+        keys = (self.admin, self.cache, self.audit)
+        single = (key for key in keys if key is not None)
         return frozenset((*self.backends.values(), *self.tenants.values(), *single))
 
 
@@ -89,12 +93,20 @@ class Lookup:
         """The secret of a shared cache. One that could be guessed would keep nothing secret."""
         if cache is None or cache.store == "memory":
             return None
-        loc: Loc = ("cache", "key_env")
-        secret = self._named(cache.key_env, loc, "the shared cache")
-        if secret is not None and len(secret) < SHORTEST:
-            what = f"{cache.key_env} holds fewer than {SHORTEST} characters"
+        return self._key(cache.key_env, ("cache", "key_env"), "the shared cache", SHORTEST)
+
+    def audit(self, records: RecordsConfig) -> str | None:
+        """What seals the audit trail, where it is named. Too short a key could be guessed."""
+        loc = ("records", "audit_key_env")
+        return self._key(records.audit_key_env, loc, "the audit trail", KEY_FROM)
+
+    def _key(self, variable: str | None, loc: Loc, whose: str, shortest: int) -> str | None:
+        """A secret that is no password: one that could be guessed would keep nothing secret."""
+        key = self._named(variable, loc, whose)
+        if key is not None and len(key) < shortest:
+            what = f"{variable} holds fewer than {shortest} characters"
             self.missing.append((loc, f"{what}; make one with `openssl rand -hex 32`"))
-        return secret
+        return key
 
     def _named(self, variable: str | None, loc: Loc, whose: str) -> str | None:
         if variable is None:

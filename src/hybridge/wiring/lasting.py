@@ -71,7 +71,10 @@ class Lasting:
         clock, metrics = SystemClock(), Metrics()
         events = Events(metrics.on_event)
         if record and settings.records.url is not None:
-            records = await Records.open(settings.records.url)
+            key = settings.secrets.audit
+            records = await Records.open(
+                settings.records.url, key=None if key is None else key.encode(), clock=clock
+            )
             stack.push_async_callback(records.close)
             events.subscribe(records.on_event)
         books = Ledger(settings.budget, tenants(settings), clock)
