@@ -45,6 +45,10 @@ class Served(Struct, frozen=True):
     """What the cloud's preferred backend would have cost for the same tokens, less the cost."""
     error: str | None = None
     """Name of the error's class, when it failed. `cancelled` when the client hung up."""
+    operation: str = "chat"
+    """`chat` or `embeddings`."""
+    traceparent: str | None = None
+    """Of the caller's trace, as W3C Trace Context writes it; well formed."""
 
 
 class AttemptFailed(Struct, frozen=True):
@@ -54,6 +58,8 @@ class AttemptFailed(Struct, frozen=True):
     backend: str
     tier: Tier
     fault: Fault
+    at: datetime | None = None
+    """When it failed."""
 
 
 class Compared(Struct, frozen=True):
@@ -103,6 +109,8 @@ class HealthMoved(Struct, frozen=True):
     backend: str
     available: bool
     reason: str
+    """For logs only: it may repeat what the backend said."""
+    tier: Tier | None = None
 
 
 class ModelLoaded(Struct, frozen=True):

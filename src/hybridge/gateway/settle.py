@@ -98,6 +98,7 @@ class Settlement:
             cost_usd=spent.cost_usd if spent else None,
             saved_usd=spent.saved_usd if spent else None,
             error=trip.error,
+            traceparent=request.traceparent,
         )
 
 
