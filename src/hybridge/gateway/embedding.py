@@ -215,9 +215,7 @@ class EmbeddingGateway:
         except BackendError as error:
             permit.failed(error.fault, error.retry_after_s)
             request_id, now = trip.asked.request.id, self._clock.now()
-            self._events.emit(
-                AttemptFailed(request_id, target.name, target.tier, error.fault, now)
-            )
+            self._events.emit(AttemptFailed(request_id, target.name, target.tier, error.fault, now))
             raise
         except BaseException:
             permit.abandon()

@@ -15,7 +15,12 @@ from hybridge.core.config import Section
 from hybridge.edge.config import EdgeConfig
 from hybridge.edge.embedder_config import EmbeddingsConfig
 from hybridge.server.config import ServerConfig
-from hybridge.settings.checks import check_backends, check_fallbacks, check_server
+from hybridge.settings.checks import (
+    check_backends,
+    check_fallbacks,
+    check_server,
+    check_telemetry,
+)
 from hybridge.settings.complaints import complaints, unknown
 from hybridge.settings.document import Document, read
 from hybridge.settings.overrides import Overridden, override
@@ -24,6 +29,8 @@ from hybridge.settings.problems import Loc, Problem, refuse
 from hybridge.settings.secrets import Lookup, Secrets
 from hybridge.settings.settings import HUB, Settings
 from hybridge.settings.variables import Variables
+from hybridge.telemetry.alerts.config import AlertsConfig
+from hybridge.telemetry.config import TelemetryConfig
 
 
 class Reading:
@@ -58,7 +65,10 @@ class Reading:
         edge: EdgeConfig = sections.get("edge", EdgeConfig(backends=()))
         cloud: CloudConfig = sections.get("cloud", CloudConfig())
         embeddings: EmbeddingsConfig = sections.get("embeddings", EmbeddingsConfig())
+        alerts: AlertsConfig = sections.get("alerts", AlertsConfig())
+        telemetry: TelemetryConfig = sections.get("telemetry", TelemetryConfig())
         self._note(check_server(server))
+        self._note(check_telemetry(alerts, telemetry))
         self._note(check_backends(edge, cloud, embeddings, PROVIDERS))
         if {"routing", "edge", "cloud"} <= sections.keys():
             self._note(check_fallbacks(sections["routing"], edge, cloud))
@@ -66,6 +76,9 @@ class Reading:
             backends=lookup.edge(edge) | lookup.cloud(cloud) | lookup.embeddings(embeddings),
             tenants=lookup.tenants(server),
             admin=lookup.admin(server),
+            webhooks=lookup.webhooks(alerts),
+            signing=lookup.signing(alerts),
+            otlp_headers=lookup.otlp_headers(telemetry),
         )
         self._note(lookup.missing)
         refuse(self._problems)

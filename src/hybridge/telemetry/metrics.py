@@ -14,6 +14,7 @@ from hybridge.core.events import (
     BreakerMoved,
     Compared,
     GatewayEvent,
+    HealthMoved,
     ModelLoaded,
     Served,
     ShadowDropped,
@@ -85,7 +86,12 @@ class Metrics:
         self._load = self._gauge(
             "model_load_seconds", "How long a local model took to load, last time.", "backend"
         )
+        self._available = self._gauge(
+            "backend_available", "0 after failed health probes, 1 again.", "backend"
+        )
         self._in_flight = self._gauge("in_flight", "Requests under way.")
+        self._alerts = self._counter("alerts", "Alerts put to webhooks.", "alert", "outcome")
+        self._spans = self._counter("spans", "Spans put to the collector.", "outcome")
         self.allowed = Allowed(self.registry)
         """What API keys have spent and may still ask for."""
         self._gauge("build_info", "1; the version is in the label.", "version").labels(
@@ -99,6 +105,19 @@ class Metrics:
     def watch_in_flight(self, count: Callable[[], int]) -> None:
         """Where to read the number of requests under way, whenever somebody looks."""
         self._in_flight.set_function(count)
+
+    def told(self, alert: str, outcome: str) -> None:
+        """Counts what became of an alert at one webhook."""
+        self._alerts.add((alert, outcome))
+
+    def traced(self, spans: int, outcome: str) -> None:
+        """Counts what became of spans at the collector."""
+        self._spans.add((outcome,), spans)
+
+    def forget(self, backend: str) -> None:
+        """Says nothing more of a backend that is no more, or is another."""
+        self._available.remove(backend)
+        self._breaker.remove(backend)
 
     def on_event(self, event: GatewayEvent) -> None:
         """Counts one event. Cheap enough for the request path."""
@@ -115,7 +134,10 @@ class Metrics:
                 self._shadow_dropped.add((event.reason,))
             case BreakerMoved():
                 self._breaker.labels(event.backend).set(_BREAKER[event.new])
+            case HealthMoved():
+                self._available.labels(event.backend).set(event.available)
             case ModelLoaded():
+                self._available.labels(event.backend).set(1)
                 self._load.labels(event.backend).set(event.seconds)
 
     def _on_served(self, served: Served) -> None:

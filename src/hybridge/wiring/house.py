@@ -116,6 +116,7 @@ class House:
     def _swap(self, after: Generation) -> None:
         """One step: nothing in it awaits, and nothing in it can fail."""
         settings = after.settings
+        self._lasting.forget(after.replaced(self.gateway.current))
         self._lasting.take(settings)
         for row in after.rows.values():
             row.take(settings.execution)

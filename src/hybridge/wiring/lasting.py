@@ -25,6 +25,7 @@ from hybridge.storage.records import Records
 from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring import local
 from hybridge.wiring.embedders import EmbedderRows
+from hybridge.wiring.news import News
 
 
 class Secrecy:
@@ -58,6 +59,8 @@ class Lasting:
     judge: Judge
     redact: Secrecy
     embedders: EmbedderRows
+    news: News | None
+    """What tells of the gateway elsewhere; None where nothing is to be told."""
 
     @classmethod
     async def open(
@@ -76,6 +79,10 @@ class Lasting:
         allowances = Allowances(own, clock, defaults=defaults, refused=allowed.refused)
         allowed.watch_budget(books.status)
         allowed.watch_keys(allowances.under_way)
+        news = News.open(metrics, books, clock, events) if record else None
+        if news is not None:
+            stack.push_async_callback(news.close)
+            news.take(settings)
         encoder = Encoder.shipped(threads=local.thread_shares(settings).scorer)
         stack.callback(encoder.close)
         routing = settings.routing
@@ -91,6 +98,7 @@ class Lasting:
             Judge(),
             redact,
             EmbedderRows(events, clock, load=record),
+            news,
         )
 
     def take(self, settings: Settings) -> None:
@@ -98,6 +106,15 @@ class Lasting:
         self.books.limit(settings.budget, tenants(settings.server))
         self.allowances.limit(*limits(settings))
         self.sessions.resize(settings.routing.session_window, settings.routing.session_ttl_s)
+        if self.news is not None:
+            self.news.take(settings)
+
+    def forget(self, backends: frozenset[str]) -> None:
+        """These are gone, or others have their names."""
+        for backend in backends:
+            self.metrics.forget(backend)
+        if self.news is not None:
+            self.news.forget(backends)
 
 
 def tenants(server: ServerConfig) -> dict[str, Decimal | None]:

@@ -64,14 +64,14 @@ _WRONG = {
     Name.BACKEND_UNAVAILABLE: "backend {subject} is unavailable; the gateway's log says why",
     Name.BREAKER_OPEN: "backend {subject} fails and is left alone: its breaker is open",
     Name.CLOUD_COST: "the cloud cost {value} USD today, the limit is {limit} USD",
-    Name.LATENCY: "the mean latency of the {subject} tier is {value} ms; above {limit} ms is unusual",
-    Name.AGREEMENT: "edge and cloud agreed in {value} of the last comparisons; {limit} is the least",
+    Name.LATENCY: "mean latency of the {subject} tier is {value} ms; above {limit} ms is unusual",
+    Name.AGREEMENT: "edge and cloud agree less: in {value} of all comparisons, below {limit}",
 }
 _OVER = {
     Name.BACKEND_UNAVAILABLE: "backend {subject} is available again",
     Name.BREAKER_OPEN: "backend {subject} is asked again: its breaker is closed",
     Name.CLOUD_COST: "the cloud's cost is below its limit again",
-    Name.LATENCY: "the mean latency of the {subject} tier is usual again",
+    Name.LATENCY: "mean latency of the {subject} tier is usual again",
     Name.AGREEMENT: "edge and cloud agree as before",
 }
 

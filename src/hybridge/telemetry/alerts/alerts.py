@@ -69,11 +69,9 @@ class Alerts:
                 for alert in self._episodes.firing:
                     webhook.put(alert)
 
-    def keep(self, backends: Collection[str]) -> None:
-        """These are still the same; what is wrong with all others is over, for they are gone."""
-        self._tell(
-            *self._episodes.drop(lambda key: key[0] in _OF_BACKENDS and key[1] not in backends)
-        )
+    def forget(self, backends: Collection[str]) -> None:
+        """These are gone, or others have their names: what was wrong with them is over."""
+        self._tell(*self._episodes.drop(lambda key: key[0] in _OF_BACKENDS and key[1] in backends))
 
     def on_event(self, event: GatewayEvent) -> None:
         """See `core.events.Subscriber`. Never waits."""

@@ -49,7 +49,7 @@ class AlertsConfig(Section):
     """Each is told everything."""
     cloud_daily_usd: Decimal | None = Field(default=Decimal(100), gt=0)
     """Cloud money in one day (UTC) from which on it is told. Where `budget.daily_usd` is not above
-    it, 95 % of that budget count, since a budget ends requests before it is used up. None: never."""
+    it, 95 % of that budget count, since no budget is ever quite used up. None: never."""
     latency_ratio: float | None = Field(default=1.5, gt=1)
     """Mean latency of a tier in the last 5 minutes, as a multiple of its mean in the day before.
     None: never."""

@@ -38,7 +38,7 @@ class _Slot:
 
 
 class Moving:
-    """Adds up values in slots of time; neither a value nor a look costs more when there are many."""
+    """Adds up values in slots of time; one more, or a look, costs the same for any number."""
 
     def __init__(self, late_s: float, before_s: float) -> None:
         """The late time ends now; what is compared with it ends where it begins."""

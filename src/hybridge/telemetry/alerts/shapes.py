@@ -1,7 +1,7 @@
 """An alert in the JSON that each kind of receiver takes, signed where it can be.
 
 Slack: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
-DingTalk: https://open.dingtalk.com/document/orgapp/custom-robot-access (signing: `/customize-robot-security-settings`)
+DingTalk: https://open.dingtalk.com/document/orgapp/custom-robot-access
 Feishu: https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot
 WeCom: https://developer.work.weixin.qq.com/document/path/91770
 """
@@ -13,6 +13,7 @@ import hmac
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,7 +26,7 @@ from hybridge.telemetry.outbound import AGAIN, Answer
 
 TITLE = "Hybridge alert"
 """How every text begins: robots of DingTalk can be told to take nothing without a certain word."""
-_JSON = {"content-type": "application/json; charset=utf-8"}
+_JSON = MappingProxyType({"content-type": "application/json; charset=utf-8"})
 _OURS = 1
 """Version of our own JSON."""
 
@@ -49,7 +50,7 @@ def ours(alert: Alert, service: str, secret: str | None, _now: datetime) -> Mess
     if secret is None:
         return Message(body)
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    return Message(body, headers=_JSON | {"x-hybridge-signature": f"sha256={digest}"})
+    return Message(body, headers={**_JSON, "x-hybridge-signature": f"sha256={digest}"})
 
 
 def slack(alert: Alert, service: str, _secret: str | None, _now: datetime) -> Message:
