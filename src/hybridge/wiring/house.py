@@ -105,6 +105,7 @@ class House:
             try:
                 self._begin(after, before)
                 await after.loaded(but=before.rows)
+                await self._lasting.prepare(settings)
             except BaseException:
                 await after.discard(before)
                 raise

@@ -101,6 +101,11 @@ class Lasting:
             news,
         )
 
+    async def prepare(self, settings: Settings) -> None:
+        """Does beforehand what would hold up `take`."""
+        if self.news is not None:
+            await self.news.prepare(settings)
+
     def take(self, settings: Settings) -> None:
         """From now on these settings hold."""
         self.books.limit(settings.budget, tenants(settings.server))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterator
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from typing import Self
 
@@ -48,6 +49,11 @@ class News:
         events.subscribe(alerts.on_event)
         events.subscribe(traces.on_event)
         return cls(alerts, traces)
+
+    async def prepare(self, settings: Settings) -> None:
+        """What `take` would otherwise do while requests wait: to import the SDK takes a moment."""
+        if settings.telemetry.otlp_endpoint is not None:
+            await asyncio.to_thread(import_module, "hybridge.telemetry.tracer")
 
     def take(self, settings: Settings) -> None:
         """From now on these settings hold."""

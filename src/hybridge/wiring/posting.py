@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from functools import cached_property
 
 from pyqwest import Client, HTTPTransport, Proxy
 
@@ -24,23 +23,25 @@ def posting() -> Post:
 class _Posting:
     """Keeps connections. The environment's proxy is asked for all but this machine."""
 
+    def __init__(self) -> None:
+        self._clients: dict[bool, asyncio.Task[Client]] = {}
+        """Made when first needed, in a thread: it takes half a second."""
+
     async def post(
         self, url: str, headers: Mapping[str, str], body: bytes, timeout_s: float
     ) -> Answer:
         """See `telemetry.outbound.Post`."""
-        client = self._direct if is_loopback(url) else self._proxied
         async with asyncio.timeout(timeout_s):
+            client = await self._client(direct=is_loopback(url))
             async with client.stream("POST", url, headers, body) as response:
                 return Answer(response.status, await _beginning(response.content))
 
-    @cached_property
-    def _proxied(self) -> Client:
-        return Client(_transport(None))
-
-    @cached_property
-    def _direct(self) -> Client:
-        unused = Proxy("http://127.0.0.1:9", no_proxy="127.0.0.0/8,::1,localhost")
-        return Client(_transport(unused))
+    async def _client(self, *, direct: bool) -> Client:
+        making = self._clients.get(direct)
+        if making is None:
+            making = asyncio.create_task(asyncio.to_thread(_client, direct=direct))
+            self._clients[direct] = making
+        return await asyncio.shield(making)
 
 
 async def _beginning(content: AsyncIterator[bytes | memoryview | bytearray]) -> bytes:
@@ -52,11 +53,14 @@ async def _beginning(content: AsyncIterator[bytes | memoryview | bytearray]) -> 
     return bytes(read[:READ_BYTES])
 
 
-def _transport(proxy: Proxy | None) -> HTTPTransport:
-    return HTTPTransport(
-        tls_include_system_certs=True,
-        proxy=proxy,
-        connect_timeout=CONNECT_TIMEOUT_S,
-        follow_redirects=False,
-        enable_otel=False,
+def _client(*, direct: bool) -> Client:
+    unused = Proxy("http://127.0.0.1:9", no_proxy="127.0.0.0/8,::1,localhost")
+    return Client(
+        HTTPTransport(
+            tls_include_system_certs=True,
+            proxy=unused if direct else None,
+            connect_timeout=CONNECT_TIMEOUT_S,
+            follow_redirects=False,
+            enable_otel=False,
+        )
     )

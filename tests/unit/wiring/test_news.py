@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from pyqwest import Client
 from tests.unit.wiring.scene import Scene, until
 
@@ -27,7 +29,6 @@ from hybridge.wiring.house import House
 pytestmark = pytest.mark.anyio
 OK = raw(b'{"code":0,"errcode":0}')
 MARKER = "xyzzy-4711-plugh"
-TRACE = "0af7651916cd43dd8448eb211c80319c"
 BRISK = {"probe_interval_s": 0.05, "breaker_open_s": 600}
 
 
@@ -136,14 +137,18 @@ async def test_traces_can_begin_move_and_end_while_it_runs(play):
         assert names(other) == ["chat large", "hybridge chat", "chat small", "hybridge chat"]
 
 
-def names(collector: Upstream) -> list[str]:
+def spans(collector: Upstream) -> list[Span]:
     return [
-        span.name
+        span
         for received in collector.posts
         for resource in ExportTraceServiceRequest.FromString(received.body).resource_spans
         for scope in resource.scope_spans
         for span in scope.spans
     ]
+
+
+def names(collector: Upstream) -> list[str]:
+    return [span.name for span in spans(collector)]
 
 
 async def _break(scene: Scene) -> None:
@@ -286,35 +291,30 @@ def _kinds(receiver: Upstream) -> int:
     return sum(kind in everything for kind in kinds)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}]}),
-        ("/v1/messages", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}),
-        ("/v1/responses", {"input": "Hi"}),
-        ("/v1/completions", {"prompt": "Hi"}),
-        ("/v1/embeddings", {"input": "Hi"}),
-    ],
-)
-async def test_the_callers_trace_goes_on_here_and_ends_here(path, body, stream):
+ASKED: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"messages": [{"role": "user", "content": "Hi"}]},
+    "/v1/messages": {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9},
+    "/v1/responses": {"input": "Hi"},
+    "/v1/completions": {"prompt": "Hi"},
+    "/v1/embeddings": {"input": "Hi"},
+}
+
+
+async def test_the_callers_trace_goes_on_here_and_ends_here():
+    wanted = []
     async with wired() as wire:
-        model = "v" if "embeddings" in path else "c"
-        more = {"stream": True} if stream and model == "c" else {}
-        await wire.post(
-            path, {"model": model, **body, **more}, traceparent=f"00-{TRACE}-b7ad6b7169203331-01"
-        )
-    assert len(wire.far.posts) == 1
-    assert not {"traceparent", "tracestate", "baggage"} & set(wire.far.posts[0].headers)
-    spans = [
-        span
-        for received in wire.collector.posts
-        for resource in ExportTraceServiceRequest.FromString(received.body).resource_spans
-        for scope in resource.scope_spans
-        for span in scope.spans
-    ]
-    assert {span.trace_id.hex() for span in spans} == {TRACE}
-    assert len(spans) == 2
+        for number, (path, body) in enumerate(ASKED.items(), 1):
+            for stream in (False, True):
+                model = "v" if "embeddings" in path else "c"
+                more = {"stream": True} if stream and model == "c" else {}
+                wanted.append(f"{number:031x}{stream:x}")
+                parent = f"00-{wanted[-1]}-b7ad6b7169203331-01"
+                await wire.post(path, {"model": model, **body, **more}, traceparent=parent)
+    assert len(wire.far.posts) == len(wanted)
+    for received in wire.far.posts:
+        assert not {"traceparent", "tracestate", "baggage"} & set(received.headers)
+    traces = Counter(span.trace_id.hex() for span in spans(wire.collector))
+    assert traces == dict.fromkeys(wanted, 2)
 
 
 async def test_explaining_tells_nobody_anything():
