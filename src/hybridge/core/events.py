@@ -137,6 +137,10 @@ class Events:
     def subscribe(self, subscriber: Subscriber) -> None:
         self._subscribers.append(subscriber)
 
+    def silence(self) -> None:
+        """From now on nobody hears of anything."""
+        self._subscribers.clear()
+
     def emit(self, event: GatewayEvent) -> None:
         for subscriber in self._subscribers:
             try:

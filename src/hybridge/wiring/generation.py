@@ -81,13 +81,15 @@ class Generation:
         """Everything in it that may be shared with other generations, and is closed in the end."""
         return frozenset((*self.rows.values(), *self.embedders.values()))
 
-    def replaced(self, before: Generation) -> frozenset[str]:
-        """Names of those backends before it that are not in it, or are others now."""
-        rows = (name for name, row in before.rows.items() if self.rows.get(name) is not row)
-        embedders = (
-            name for name, row in before.embedders.items() if self.embedders.get(name) is not row
-        )
-        return frozenset((*rows, *embedders))
+    def replaced(self, before: Generation) -> dict[str, Row | EmbedderRow]:
+        """By name, those before it that are not in it any more."""
+        parts = self.parts
+        return {
+            name: part
+            for rows in (before.rows, before.embedders)
+            for name, part in rows.items()
+            if part not in parts
+        }
 
     async def discard(self, before: Generation) -> None:
         """Closes what it does not share; for one that never served."""

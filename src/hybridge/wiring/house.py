@@ -117,7 +117,10 @@ class House:
     def _swap(self, after: Generation) -> None:
         """One step: nothing in it awaits, and nothing in it can fail."""
         settings = after.settings
-        self._lasting.forget(after.replaced(self.gateway.current))
+        gone = after.replaced(self.gateway.current)
+        for part in gone.values():
+            part.retire()
+        self._lasting.forget(gone.keys())
         self._lasting.take(settings)
         for row in after.rows.values():
             row.take(settings.execution)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from decimal import Decimal
@@ -114,7 +114,7 @@ class Lasting:
         if self.news is not None:
             self.news.take(settings)
 
-    def forget(self, backends: frozenset[str]) -> None:
+    def forget(self, backends: Collection[str]) -> None:
         """These are gone, or others have their names."""
         for backend in backends:
             self.metrics.forget(backend)

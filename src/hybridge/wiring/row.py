@@ -52,10 +52,10 @@ class Row:
         """As it is, for those who look at it alone."""
         self.backend = Guarded(around(backend))
         self.engine = engine
-        self.breaker = Breaker(self.name, backend.spec.tier, execution, clock, events)
+        self._events = Events(events.emit)
+        self.breaker = Breaker(self.name, backend.spec.tier, execution, clock, self._events)
         self.failure: str | None = None
         """Why its model could not be loaded."""
-        self._events = events
         self._stack = stack
         self._execution = execution
         self._health = self._prober()
@@ -104,6 +104,10 @@ class Row:
             self._health = self._prober()
             if self._watching is not None:
                 self._watch()
+
+    def retire(self) -> None:
+        """Another may have its name from now on: what still happens to it is told to nobody."""
+        self._events.silence()
 
     async def close(self) -> None:
         """Gives back connections or weights."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
+import yaml
 
 from hybridge.core.errors import ConfigError
 from hybridge.settings import checks, parse
 from hybridge.settings.changes import changes
 from hybridge.settings.shown import shown
+from hybridge.telemetry.alerts.alert import Alert, Name, State
+from hybridge.telemetry.alerts.shapes import SHAPES
+
+ROOT = Path(__file__).parents[3]
+NOW = datetime(2030, 1, 1, 8, 0, 5, tzinfo=UTC)
 
 URL = "https://hooks.slack.com/services/T000/B000/verysecret"
 
@@ -81,3 +92,23 @@ def test_an_absent_extra_is_named(monkeypatch):
     with pytest.raises(ConfigError, match=r'needs an extra: pip install "hybridge\[otel\]"'):
         parse({"telemetry": {"otlp_endpoint": "http://127.0.0.1:4318"}}, {})
     assert parse({"telemetry": {"sample": 0.5}}, {}).telemetry.sample == 0.5
+
+
+def test_the_guides_examples():
+    page = (ROOT / "docs/how-to/alerts.md").read_text(encoding="utf-8")
+    environ = {
+        "SLACK_WEBHOOK": URL,
+        "DINGTALK_WEBHOOK": URL,
+        "DINGTALK_SECRET": "SEC",
+        "OTLP_HEADERS": "a=b",
+    }
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    ours = [data for data in map(yaml.safe_load, blocks) if "rule_files" not in data]
+    assert [list(parse(data, environ).model_fields_set & data.keys()) for data in ours] == [
+        ["alerts"],
+        ["telemetry"],
+    ]
+    (sample,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    alert = Alert(Name.BACKEND_UNAVAILABLE, State.FIRING, "local", None, None, NOW, NOW)
+    assert json.loads(sample) == json.loads(SHAPES["json"](alert, "hybridge", None, NOW).body)
+    assert {row.value for row in Name} <= set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))

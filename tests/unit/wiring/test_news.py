@@ -81,6 +81,20 @@ async def test_what_was_wrong_is_over_when_its_backend_is_another(play):
             assert 'breaker_state{backend="c"}' not in scene.house.metrics.render().decode()
 
 
+async def test_what_happens_to_a_backend_that_is_gone_is_told_to_nobody(play):
+    async with Upstream(OK) as receiver:
+        alerts = {"webhooks": [ops(receiver)]}
+        async with play(execution=BRISK | {"probe_interval_s": 60}, alerts=alerts) as scene:
+            scene.cloud.then(slowly(fails(500), first_s=0.2))
+            old = [asyncio.create_task(scene.ask("c")) for _ in range(4)]
+            await until(lambda: len(scene.cloud.posts) == 4)
+            row = scene.house.gateway.current.rows["c"]
+            await scene.take(lambda data: data["cloud"]["backends"][0].update(model="larger"))
+            await asyncio.gather(*old, return_exceptions=True)
+            assert row.breaker.state == "open"
+        assert told(receiver) == []
+
+
 async def test_other_probes_begin_without_what_the_old_ones_found(play):
     async with Upstream(OK) as receiver:
         alerts = {"webhooks": [ops(receiver)]}
