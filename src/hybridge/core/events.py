@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from hybridge.core.errors import Fault
 from hybridge.core.plan import Plan, Route, Score
-from hybridge.core.request import Tier
+from hybridge.core.request import Clearance, Tier
 from hybridge.core.response import Usage
+from hybridge.core.trail import Exit
 
 
 class Served(Struct, frozen=True):
@@ -49,6 +50,20 @@ class Served(Struct, frozen=True):
     """`chat` or `embeddings`."""
     traceparent: str | None = None
     """Of the caller's trace, as W3C Trace Context writes it; well formed."""
+    clearance: Clearance = Clearance.ANYWHERE
+    """How far it was allowed to travel."""
+    found: tuple[str, ...] = ()
+    """Personal data in it, `TYPE in place`: never a value."""
+    exits: tuple[Exit, ...] = ()
+    """Every time it left this device until it was over; `Exited` tells of those after that."""
+
+
+class Exited(Struct, frozen=True):
+    """A request that is over has left this device once more, for a comparison."""
+
+    request_id: str
+    at: datetime
+    left: Exit
 
 
 class AttemptFailed(Struct, frozen=True):
@@ -121,7 +136,14 @@ class ModelLoaded(Struct, frozen=True):
 
 
 GatewayEvent = (
-    Served | AttemptFailed | Compared | ShadowDropped | BreakerMoved | HealthMoved | ModelLoaded
+    Served
+    | Exited
+    | AttemptFailed
+    | Compared
+    | ShadowDropped
+    | BreakerMoved
+    | HealthMoved
+    | ModelLoaded
 )
 Subscriber = Callable[[GatewayEvent], None]
 

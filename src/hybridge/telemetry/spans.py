@@ -55,6 +55,8 @@ def of_request(served: Served) -> Attributes:
             BACKEND: served.backend,
             "hybridge.confidence": served.confidence,
             "hybridge.degraded": served.degraded,
+            "hybridge.clearance": served.clearance.value,
+            "hybridge.left_device": bool(served.exits),
             "hybridge.overhead_ms": served.overhead_ms,
             "hybridge.first_event_ms": served.first_event_ms,
             "hybridge.cost_usd": None if served.cost_usd is None else float(served.cost_usd),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -25,8 +24,10 @@ from hybridge.gateway.gateway import Gateway, Patience
 from hybridge.gateway.planner import Planner
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.settle import Settlement
+from hybridge.gateway.visit import Visits
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.policy import Policy
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
@@ -52,24 +53,8 @@ class Generation:
     shadow: Shadow
     answers: ExactCache | None
     latencies: Latencies
-    users: int = 0
-    _left: asyncio.Event | None = None
-
-    def enter(self) -> None:
-        """One more request is on it."""
-        self.users += 1
-
-    def leave(self) -> None:
-        """One is over."""
-        self.users -= 1
-        if self._left is not None and not self.users:
-            self._left.set()
-
-    async def idle(self) -> None:
-        """Returns when no request is on it any more; for one that gets no new ones."""
-        self._left = asyncio.Event()
-        if self.users:
-            await self._left.wait()
+    visits: Visits
+    """The requests that are on it."""
 
     async def loaded(self, but: Mapping[str, Row] | None = None) -> None:
         """Returns when the models of its backends, except these, are there. Raises `ModelError`."""
@@ -147,6 +132,7 @@ class _Builder:
         condition, latencies = Condition(self._rows), self._latencies()
         fleet = Fleet(self._backends, self._breakers, condition, latencies, condition.is_loading)
         planner, shadow, answers = self._planner(), self._shadow(), self._answers()
+        guard, visits = self._guard(), Visits()
         recall = None
         if answers is not None:
             recall = Recall(
@@ -158,7 +144,7 @@ class _Builder:
             )
         gateway = Gateway(
             fleet,
-            Guard(settings.privacy),
+            guard,
             lasting.books,
             recall,
             planner,
@@ -168,16 +154,18 @@ class _Builder:
             self._patience(),
             lasting.clock,
             allowances=lasting.allowances,
+            visits=visits,
         )
         embedding = embedding_gateway(
             settings.embeddings,
             self._embedders,
-            Guard(settings.privacy),
+            guard,
             lasting.books,
             deadline_s=settings.execution.deadline_s,
             events=lasting.events,
             clock=lasting.clock,
             allowances=lasting.allowances,
+            visits=visits,
         )
         return Generation(
             settings,
@@ -189,6 +177,16 @@ class _Builder:
             shadow,
             answers,
             latencies,
+            visits,
+        )
+
+    def _guard(self) -> Guard:
+        privacy, keys = self._settings.privacy, self._settings.server.api_keys
+        return Guard(
+            Policy.of(privacy),
+            {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
+            sessions=self._lasting.private_sessions if privacy.private_sessions else None,
+            is_named=is_named,
         )
 
     def _check_prices(self) -> None:

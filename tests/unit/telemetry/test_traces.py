@@ -128,6 +128,8 @@ async def test_a_request_is_a_span_and_its_call_one_in_it():
             "hybridge.backend": "gpt",
             "hybridge.confidence": 0.5,
             "hybridge.degraded": False,
+            "hybridge.clearance": "anywhere",
+            "hybridge.left_device": False,
             "hybridge.overhead_ms": 50.0,
             "hybridge.first_event_ms": 550.0,
             "hybridge.cost_usd": 0.25,
