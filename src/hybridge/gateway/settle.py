@@ -102,6 +102,7 @@ class Settlement:
             cost_usd=spent.cost_usd if spent else None,
             saved_usd=spent.saved_usd if spent else None,
             error=trip.error,
+            traceparent=request.traceparent,
             clearance=request.clearance,
             found=told(trip.found) if trip.found else (),
             # not of the request itself: its trail would hold what holds its trail
