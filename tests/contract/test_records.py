@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from tests.contract.databases import postgresql
 from tests.unit.storage.test_records import AT, COMPARED, FAILED, served
@@ -208,6 +209,29 @@ async def test_a_batch_that_was_kept_though_its_commit_failed_is_not_told_as_los
         records.on_event(served("after"))
     audit = await audited(address)
     assert (audit.well, audit.summary.requests, audit.summary.lost) == (True, 3, 0)
+
+
+async def test_a_role_that_can_only_add_to_the_trail_is_enough(server):
+    await sql(server, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+    async with opened(server):
+        pass
+    await sql(
+        server,
+        "DROP ROLE IF EXISTS gateway",
+        "CREATE ROLE gateway LOGIN",
+        "GRANT USAGE ON SCHEMA public TO gateway",
+        "GRANT ALL ON ALL TABLES IN SCHEMA public TO gateway",
+        "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO gateway",
+        "REVOKE UPDATE, DELETE, TRUNCATE ON audit FROM gateway",
+    )
+    restricted = server.replace("hybridge@", "gateway@")
+    async with opened(restricted) as records:
+        records.on_event(served())
+    assert records.dropped == 0
+    audit = await audited(restricted)
+    assert (audit.well, audit.summary.requests) == (True, 1)
+    with pytest.raises(DBAPIError, match="permission denied"):
+        await sql(restricted, "UPDATE audit SET entries = ''")
 
 
 @pytest.mark.parametrize(

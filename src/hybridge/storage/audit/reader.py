@@ -91,7 +91,8 @@ async def reading(address: str) -> AsyncIterator[Reader]:
                 )
             yield Reader(connection)
     except (SQLAlchemyError, OSError) as error:
-        raise ConfigError(cannot_open(address, error)) from error
+        cause = getattr(error, "orig", None) or error
+        raise ConfigError(f"records.url: cannot read {shown(address)}: {cause}") from error
     finally:
         await engine.dispose()
 
