@@ -1,0 +1,115 @@
+"""The model for names: hashed traits of words, a few convolutions, three labels to a word.
+
+Small on purpose: it runs on every request that may leave the device. The table of traits, nearly
+all of its weights, is kept as INT8; the rest as FP32.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import onnx
+import torch
+from torch import Tensor, nn
+
+from hybridge.privacy.words import ROWS, TRAITS
+
+OPSET = 17
+WIDTH, INNER = 48, 96
+REACH = (1, 2, 4)
+"""How far each layer looks to both sides, in words."""
+OUTSIDE, BEGINS, GOES_ON = 0, 1, 2
+"""The labels, in the order of the model's output."""
+
+
+class Table(nn.Module):
+    """Rows by number, all of a word's added up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = nn.Embedding(ROWS, WIDTH)
+        nn.init.zeros_(self.rows.weight)
+
+    def forward(self, traits: Tensor) -> Tensor:
+        """traits: (words, TRAITS) or (texts, words, TRAITS)."""
+        return self.rows(traits).sum(-2)
+
+
+class SmallTable(nn.Module):
+    """The same in INT8, with one scale for all."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        weight = table.rows.weight.detach()
+        scale = weight.abs().flatten().kthvalue(int(weight.numel() * 0.9999)).values / 127
+        self.register_buffer("rows", (weight / scale).round().clamp(-127, 127).to(torch.int8))
+        self.register_buffer("scale", scale)
+
+    def forward(self, traits: Tensor) -> Tensor:
+        """As `Table` does."""
+        return self.rows[traits].to(torch.float32).sum(-2) * self.scale
+
+
+class Layer(nn.Module):
+    """A word and one on either side, at a distance; added to what was known."""
+
+    def __init__(self, reach: int) -> None:
+        super().__init__()
+        self.look = nn.Conv1d(INNER, INNER, 3, dilation=reach, padding=reach)
+        self.norm = nn.LayerNorm(INNER)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (texts, words, INNER)."""
+        seen = torch.relu(self.look(x.transpose(1, 2))).transpose(1, 2)
+        return self.norm(x + seen)
+
+
+class Tagger(nn.Module):
+    """Three logits per word."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table: nn.Module = Table()
+        self.widen = nn.Linear(WIDTH, INNER)
+        self.layers = nn.ModuleList(Layer(reach) for reach in REACH)
+        self.tell = nn.Linear(INNER, 3)
+        self.drop = nn.Dropout(0.15)
+
+    def forward(self, traits: Tensor) -> Tensor:
+        """traits: (texts, words, TRAITS), int64; gives (texts, words, 3)."""
+        x = self.drop(torch.relu(self.widen(self.table(traits))))
+        for layer in self.layers:
+            x = self.drop(layer(x))
+        return self.tell(x)
+
+
+class _Shipped(nn.Module):
+    """From 32-bit rows of one text to the chance of each word to be part of a name."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        super().__init__()
+        self.tagger = tagger
+
+    def forward(self, traits: Tensor) -> Tensor:
+        return torch.softmax(self.tagger(traits[None].long())[0], -1)
+
+
+def export(tagger: Tagger, path: Path) -> None:
+    """Writes the INT8 model: `traits` (words, TRAITS) int32 to `chances` (words, 3) float32."""
+    tagger.eval()
+    assert isinstance(tagger.table, Table)  # noqa: S101 - it is exported once
+    tagger.table = SmallTable(tagger.table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            _Shipped(tagger),
+            (torch.ones(5, TRAITS, dtype=torch.int32),),
+            str(path),
+            input_names=["traits"],
+            output_names=["chances"],
+            dynamic_axes={"traits": {0: "words"}, "chances": {0: "words"}},
+            opset_version=OPSET,
+            dynamo=False,
+        )
+    onnx.checker.check_model(str(path))
