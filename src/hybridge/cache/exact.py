@@ -61,9 +61,9 @@ class ExactCache:
     def key(self, request: Request) -> str:
         """A digest over the caller, the whole conversation and everything that shapes the answer.
 
-        `NO_KEY` for a request that may not leave the device: nothing of it is remembered (R32).
+        `NO_KEY` for a request that holds personal data: nothing of it is remembered (R32).
         """
-        if request.clearance is Clearance.DEVICE_ONLY:
+        if request.clearance is not Clearance.ANYWHERE:
             return NO_KEY
         return self.identity.digest(request)
 

@@ -112,7 +112,7 @@ class SemanticCache:
 
 
 def _may_be_read(request: Request) -> bool:
-    if request.clearance is Clearance.DEVICE_ONLY or request.features & _EXACT_ONLY:
+    if request.clearance is not Clearance.ANYWHERE or request.features & _EXACT_ONLY:
         return False
     turns = request.body.get("messages")
     if not request.messages or not isinstance(turns, list) or not turns:

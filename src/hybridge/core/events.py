@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from hybridge.core.errors import Fault
 from hybridge.core.plan import Plan, Route, Score
-from hybridge.core.request import Tier
+from hybridge.core.request import Clearance, Tier
 from hybridge.core.response import Usage
+from hybridge.core.trail import Exit
 
 
 class Served(Struct, frozen=True):
@@ -45,6 +46,20 @@ class Served(Struct, frozen=True):
     """What the cloud's preferred backend would have cost for the same tokens, less the cost."""
     error: str | None = None
     """Name of the error's class, when it failed. `cancelled` when the client hung up."""
+    clearance: Clearance = Clearance.ANYWHERE
+    """How far it was allowed to travel."""
+    found: tuple[str, ...] = ()
+    """Personal data in it, `TYPE in place`: never a value."""
+    exits: tuple[Exit, ...] = ()
+    """Every time it left this device until it was over; `Exited` tells of those after that."""
+
+
+class Exited(Struct, frozen=True):
+    """A request that is over has left this device once more, for a comparison."""
+
+    request_id: str
+    at: datetime
+    left: Exit
 
 
 class AttemptFailed(Struct, frozen=True):
@@ -113,7 +128,14 @@ class ModelLoaded(Struct, frozen=True):
 
 
 GatewayEvent = (
-    Served | AttemptFailed | Compared | ShadowDropped | BreakerMoved | HealthMoved | ModelLoaded
+    Served
+    | Exited
+    | AttemptFailed
+    | Compared
+    | ShadowDropped
+    | BreakerMoved
+    | HealthMoved
+    | ModelLoaded
 )
 Subscriber = Callable[[GatewayEvent], None]
 

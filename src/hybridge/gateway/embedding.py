@@ -45,6 +45,7 @@ from hybridge.gateway.embedding_models import (
     check_possible,
     check_private,
 )
+from hybridge.privacy.finding import Finding, told
 from hybridge.privacy.guard import Guard
 from hybridge.routing.candidate import Candidate
 from hybridge.routing.constraints import narrow
@@ -78,6 +79,8 @@ class _Trip:
     bill: Bill | None = None
     """What it cost: its answer, or a cloud that was asked and whose answer nobody waited for."""
     reasons: tuple[str, ...] = ()
+    found: tuple[Finding, ...] = ()
+    """Personal data in it: types and places, never values."""
     plan: Plan | None = None
     reply: EmbeddingReply | None = None
     overhead_ms: float = 0.0
@@ -170,12 +173,12 @@ class EmbeddingGateway:
 
     async def _screen(self, trip: _Trip) -> None:
         """Decides how far the inputs may travel; every one of them is examined."""
-        screened = await self._guard.screen(trip.asked.request)
+        ids = 0 if trip.asked.texts else len(trip.asked.inputs)
+        screened = await self._guard.screen(trip.asked.request, unreadable=ids, disguisable=False)
         trip.asked = replace(trip.asked, request=screened.request)
-        trip.reasons = screened.reasons
-        if not trip.asked.texts and trip.target.leaves_device:
-            count = len(trip.asked.inputs)
-            trip.reasons += (f"privacy: token ids not examined: {count} inputs of them",)
+        trip.reasons, trip.found = screened.reasons, screened.findings
+        if ids and trip.target.leaves_device:
+            trip.reasons += (f"privacy: token ids not examined: {ids} inputs of them",)
 
     def _plan(self, trip: _Trip) -> Plan:
         """The one model that is meant, if it may be asked and can do it."""
@@ -278,6 +281,9 @@ class EmbeddingGateway:
             cost_usd=spent.cost_usd if spent else None,
             saved_usd=None,
             error=trip.error,
+            clearance=request.clearance,
+            found=told(trip.found),
+            exits=request.trail.exits,
         )
 
 

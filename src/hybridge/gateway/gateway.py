@@ -137,7 +137,7 @@ class Gateway:
         """Decides how far the request may travel."""
         screened = await self._guard.screen(trip.request)
         trip.request = screened.request
-        trip.screen_reasons = screened.reasons
+        trip.screen_reasons, trip.found = screened.reasons, screened.findings
 
     async def _recall(self, trip: Trip, memory: Recall) -> Reply | None:
         """An answer that was given before, if there is one."""

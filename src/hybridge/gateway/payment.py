@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from hybridge.budget.account import ZERO
 from hybridge.budget.bill import Bill
-from hybridge.budget.ledger import Ledger
+from hybridge.budget.ledger import Ledger, Reservation
 from hybridge.budget.prices import cost, estimate
 from hybridge.core.backend import BackendSpec
 from hybridge.core.errors import BudgetExhausted
@@ -36,16 +36,21 @@ class Payment:
         one, and nothing on the edge may answer in its place.
         """
         tenant = trip.request.tenant
-        amount = self._estimate(trip) if self._ledger.limits(tenant) else ZERO
         try:
-            trip.reservation = self._ledger.reserve(tenant, amount)
+            if not self._ledger.limits(tenant):
+                trip.reservation = self._ledger.reserve(tenant, ZERO)
+                return
+            trip.reservation = self._amply(trip) or self._ledger.reserve(
+                tenant, self._dearest(trip, trip.count_prompt())
+            )
         except BudgetExhausted as exhausted:
             trip.over_budget = str(exhausted)
             self._refuse_named_cloud(trip, exhausted)
 
     def refusal(self, trip: Trip) -> str | None:
         """Why no cloud could be paid for the request now; None when one could."""
-        return self._ledger.refusal(trip.request.tenant, self._estimate(trip))
+        most = self._dearest(trip, trip.count_prompt())
+        return self._ledger.refusal(trip.request.tenant, most)
 
     def pay(self, trip: Trip) -> None:
         """Says what it cost, and gives back its promised money and its place; to be called once."""
@@ -73,25 +78,26 @@ class Payment:
         if trip.slot is not None:
             trip.slot.give_back(bill.usage.prompt_tokens + bill.usage.completion_tokens)
 
-    def _estimate(self, trip: Trip) -> Decimal | None:
-        """USD the request may cost at most: on the dearest cloud that may come to answer it.
-
-        None where no price is known that counts. Far from every limit a bound will do, since to
-        count the prompt costs more than all the rest.
-        """
+    def _amply(self, trip: Trip) -> Reservation | None:
+        """Far from every limit a bound of the prompt will do: counting it costs more than all the
+        rest."""
         bound = _bound(trip.request)
-        if bound is not None:
-            most = self._dearest(trip, bound)
-            if most is None or self._ledger.holds(trip.request.tenant, AMPLE * most):
-                return most
-        return self._dearest(trip, trip.count_prompt())
+        most = None if bound is None else self._dearest(trip, bound)
+        if most is None:
+            return None
+        return self._ledger.reserve_amply(trip.request.tenant, most, AMPLE)
 
     def _dearest(self, trip: Trip, prompt_tokens: int) -> Decimal | None:
+        """USD the request may cost at most: on the dearest cloud that may come to answer it.
+
+        None where no price is known that counts.
+        """
         most, unknown, written = ZERO, False, trip.most_written()
+        counted = self._ledger.counted
         for spec in self._called(trip):
             if spec.tier is not Tier.CLOUD:
                 continue
-            price = self._ledger.counted(spec.price)
+            price = counted(spec.price)
             if price is None:
                 unknown = True
             else:

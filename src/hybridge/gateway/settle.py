@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from hybridge.core.clock import Clock
-from hybridge.core.events import Events, Served
+from hybridge.core.events import Events, Exited, Served
 from hybridge.core.plan import Plan, Route
 from hybridge.core.request import Tier
+from hybridge.core.trail import Exit
 from hybridge.execution.latency import Latencies
 from hybridge.execution.outcome import Outcome
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.shadowing import Side
 from hybridge.gateway.trip import Trip
 from hybridge.learning.agreement import Said, said
+from hybridge.privacy.finding import told
 from hybridge.routing.session import Sessions
 
 _log = logging.getLogger("hybridge.settle")
@@ -98,7 +101,13 @@ class Settlement:
             cost_usd=spent.cost_usd if spent else None,
             saved_usd=spent.saved_usd if spent else None,
             error=trip.error,
+            clearance=request.clearance,
+            found=told(trip.found) if trip.found else (),
+            exits=request.trail.close(partial(self._exited, request.id)),
         )
+
+    def _exited(self, request_id: str, left: Exit) -> None:
+        self._events.emit(Exited(request_id, self._clock.now(), left))
 
 
 def intended_tier(route: Route) -> Tier | None:

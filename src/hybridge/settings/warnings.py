@@ -12,7 +12,7 @@ from hybridge.core.backend import Price
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.settings import schema
 from hybridge.settings.checks import Finding
-from hybridge.settings.problems import Loc, Problem
+from hybridge.settings.problems import Problem
 from hybridge.settings.reading import Reading
 from hybridge.settings.settings import Settings
 
@@ -28,7 +28,6 @@ def warnings(reading: Reading, settings: Settings) -> tuple[Problem, ...]:
         *_keyless(settings, reading.is_set),
         *_absent_weights(settings),
         *_unused_rules(settings, reading.folder),
-        *_promises(settings),
         *_deprecated(reading),
     ]
     return tuple(reading.problem(loc, what) for loc, what in found)
@@ -113,16 +112,6 @@ def _unused_rules(settings: Settings, folder: Path) -> Iterator[Finding]:
     beside = folder / RULES
     if settings.routing.rules is None and beside.is_file():
         yield ("routing",), f"{beside} is not used; name it in `routing.rules`"
-
-
-def _promises(settings: Settings) -> Iterator[Finding]:
-    """Values that do less than they say in this version."""
-    privacy = settings.privacy
-    actions: dict[Loc, str] = {("privacy", "action"): privacy.action}
-    actions |= {("privacy", "types", name): action for name, action in privacy.types.items()}
-    for loc, action in actions.items():
-        if action == "pseudonymise":
-            yield loc, "`pseudonymise` is not available yet and does what `local_only` does"
 
 
 def _deprecated(reading: Reading) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ from hybridge.gateway.recall import Recall
 from hybridge.gateway.settle import Settlement
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.policy import Policy
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
@@ -137,6 +138,7 @@ class _Builder:
         condition, latencies = Condition(self._rows), self._latencies()
         fleet = Fleet(self._backends, self._breakers, condition, latencies, condition.is_loading)
         planner, shadow, answers = self._planner(), self._shadow(), self._answers()
+        guard = self._guard()
         recall = None
         if answers is not None:
             recall = Recall(
@@ -148,7 +150,7 @@ class _Builder:
             )
         gateway = Gateway(
             fleet,
-            Guard(settings.privacy),
+            guard,
             lasting.books,
             recall,
             planner,
@@ -162,7 +164,7 @@ class _Builder:
         embedding = embedding_gateway(
             settings.embeddings,
             self._embedders,
-            Guard(settings.privacy),
+            guard,
             lasting.books,
             deadline_s=settings.execution.deadline_s,
             events=lasting.events,
@@ -179,6 +181,14 @@ class _Builder:
             shadow,
             answers,
             latencies,
+        )
+
+    def _guard(self) -> Guard:
+        privacy, keys = self._settings.privacy, self._settings.server.api_keys
+        return Guard(
+            Policy.of(privacy),
+            {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
+            sessions=self._lasting.private_sessions if privacy.private_sessions else None,
         )
 
     def _check_prices(self) -> None:

@@ -16,6 +16,7 @@ from hybridge.core.redaction import Redactor
 from hybridge.core.request import Request
 from hybridge.edge.encoder import Encoder
 from hybridge.execution.confidence import Judge
+from hybridge.privacy.sessions import PrivateSessions
 from hybridge.routing.head import Head
 from hybridge.routing.session import Sessions
 from hybridge.server.config import ServerConfig
@@ -53,6 +54,7 @@ class Lasting:
     books: Ledger
     allowances: Allowances
     sessions: Sessions
+    private_sessions: PrivateSessions
     encoder: Encoder
     head: Head
     judge: Judge
@@ -86,6 +88,7 @@ class Lasting:
             books,
             allowances,
             Sessions(routing.session_window, routing.session_ttl_s, clock),
+            PrivateSessions(routing.session_ttl_s, clock),
             encoder,
             Head.shipped(),
             Judge(),
@@ -98,6 +101,7 @@ class Lasting:
         self.books.limit(settings.budget, tenants(settings.server))
         self.allowances.limit(*limits(settings))
         self.sessions.resize(settings.routing.session_window, settings.routing.session_ttl_s)
+        self.private_sessions.ttl_s = settings.routing.session_ttl_s
 
 
 def tenants(server: ServerConfig) -> dict[str, Decimal | None]:

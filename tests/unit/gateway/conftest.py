@@ -39,6 +39,7 @@ from hybridge.learning.config import LearningConfig
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.policy import Policy
 from hybridge.routing.config import RoutingConfig
 from hybridge.routing.facts import Facts
 from hybridge.routing.rules import Rules
@@ -161,7 +162,7 @@ def stage() -> Stage:
         ledger, allowances = Ledger(money, {}, clock), Allowances(limits or {}, clock)
         gateway = Gateway(
             fleet,
-            Guard(PrivacyConfig.model_validate(privacy or {})),
+            Guard(Policy.of(PrivacyConfig.model_validate(privacy or {}))),
             ledger,
             recall,
             planner,
