@@ -6,21 +6,38 @@ all of its weights, is kept as INT8; the rest as FP32.
 
 from __future__ import annotations
 
+import random
+import sys
 import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import onnx
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hybridge.privacy.words import ROWS, TRAITS
+from hybridge.privacy.word_traits import ROWS, TRAITS
 
 OPSET = 17
 WIDTH, INNER = 48, 96
+HIDDEN_ROW = ROWS - 1
+"""Stays empty."""
 REACH = (1, 2, 4)
 """How far each layer looks to both sides, in words."""
-OUTSIDE, BEGINS, GOES_ON = 0, 1, 2
-"""The labels, in the order of the model's output."""
+
+
+LONGEST = 160
+"""Words of one example."""
+PER_BATCH = 4096
+"""Words."""
+HIDDEN = 0.25
+"""Share of words whose own row is left out, so that shape and neighbours have to tell."""
+IGNORED = -100
+"""The label of a word that teaches nothing."""
+Example = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Traits and labels."""
 
 
 class Table(nn.Module):
@@ -28,7 +45,8 @@ class Table(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = nn.Embedding(ROWS, WIDTH)
+        # What was never seen says nothing: its row is as empty as that of what is hidden.
+        self.rows = nn.Embedding(ROWS, WIDTH, padding_idx=HIDDEN_ROW)
         nn.init.zeros_(self.rows.weight)
 
     def forward(self, traits: Tensor) -> Tensor:
@@ -66,7 +84,7 @@ class Layer(nn.Module):
 
 
 class Tagger(nn.Module):
-    """Three logits per word."""
+    """Three logits per word, in the order of `privacy.name_spans`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,6 +102,48 @@ class Tagger(nn.Module):
         return self.tell(x)
 
 
+def teach(passes: Sequence[Sequence[Example]], rng: random.Random, seed: int) -> Tagger:
+    """A tagger that has seen every pass once."""
+    torch.manual_seed(seed)
+    tagger = Tagger().train()
+    optimiser = torch.optim.Adam(tagger.parameters())
+    todo = [batch for examples in passes for batch in _batches(examples, rng)]
+    plan = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, len(todo), pct_start=0.1)
+    loss = nn.CrossEntropyLoss(ignore_index=IGNORED)
+    for step, (traits, labels) in enumerate(todo):
+        hidden = torch.rand(traits.shape[:2]) < HIDDEN
+        traits[..., 0] = torch.where(hidden, HIDDEN_ROW, traits[..., 0])
+        value = loss(tagger(traits).flatten(0, 1), labels.flatten())
+        optimiser.zero_grad(set_to_none=True)
+        value.backward()
+        optimiser.step()
+        plan.step()
+        if step % 100 == 0:
+            sys.stderr.write(f"{step}/{len(todo)} {value.item():.4f}\n")
+    return tagger.eval()
+
+
+def _batches(examples: Sequence[Example], rng: random.Random) -> Iterator[tuple[Tensor, Tensor]]:
+    """Of about as many words each, texts of like length together, in random order."""
+    lengths = [min(LONGEST, len(labels)) for _, labels in examples]
+    order = sorted(range(len(examples)), key=lambda index: lengths[index] + rng.random() * 12)
+    groups: list[list[int]] = [[]]
+    for index in order:
+        if (len(groups[-1]) + 1) * lengths[index] > PER_BATCH:
+            groups.append([])
+        groups[-1].append(index)
+    rng.shuffle(groups)
+    for group in groups:
+        longest = max(lengths[index] for index in group)
+        traits = torch.full((len(group), longest, TRAITS), HIDDEN_ROW)
+        labels = torch.full((len(group), longest), IGNORED)
+        for row, index in enumerate(group):
+            here, length = examples[index], lengths[index]
+            traits[row, :length] = torch.from_numpy(here[0][:length])
+            labels[row, :length] = torch.from_numpy(here[1][:length])
+        yield traits, labels
+
+
 class _Shipped(nn.Module):
     """From 32-bit rows of one text to the chance of each word to be part of a name."""
 
@@ -97,7 +157,6 @@ class _Shipped(nn.Module):
 
 def export(tagger: Tagger, path: Path) -> None:
     """Writes the INT8 model: `traits` (words, TRAITS) int32 to `chances` (words, 3) float32."""
-    tagger.eval()
     assert isinstance(tagger.table, Table)  # noqa: S101 - it is exported once
     tagger.table = SmallTable(tagger.table)
     with warnings.catch_warnings():

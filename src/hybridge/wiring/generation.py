@@ -26,8 +26,11 @@ from hybridge.gateway.planner import Planner
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.settle import Settlement
 from hybridge.learning.shadow import Shadow
+from hybridge.privacy.examine import Detect
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.layers import AT_ONCE
 from hybridge.privacy.policy import Policy
+from hybridge.privacy.scan import PIECE, detect
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
@@ -108,7 +111,8 @@ async def generation(
         for name, embedder in embedders.items():
             if old.get(name) is not embedder:
                 undo.push_async_callback(embedder.close)
-        built = _Builder(settings, made, embedders, lasting, before).build()
+        look = await lasting.layers.of(settings)
+        built = _Builder(settings, made, embedders, lasting, before, look).build()
         undo.pop_all()
         return built
 
@@ -123,7 +127,9 @@ class _Builder:
         embedders: Mapping[str, EmbedderRow],
         lasting: Lasting,
         before: Generation | None,
+        detect: Detect,
     ) -> None:
+        self._detect = detect
         self._settings = settings
         self._rows = rows
         self._embedders = embedders
@@ -188,6 +194,8 @@ class _Builder:
         return Guard(
             Policy.of(privacy),
             {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
+            detect=self._detect,
+            at_once=PIECE if self._detect is detect else AT_ONCE,
             sessions=self._lasting.private_sessions if privacy.private_sessions else None,
         )
 

@@ -18,11 +18,12 @@ TRAITS = 7
 _LONGEST = 40
 """Characters of a word that are looked at. Nobody is called anything longer."""
 
+_LETTER = r"[^\W\d_\u2e80-\U0003ffff]"
 _WORD = re.compile(
-    r"[^\W\d_]+(?:-[^\W\d_]+|['’](?![sS]\b)[^\W\d_]+)*"  # O'Brien, Jean-Paul; the s of 's is apart
-    r"|['’][sS]\b|\d+|[^\s\w]|_"
+    rf"{_LETTER}+(?:-{_LETTER}+|['’](?![sS]\b){_LETTER}+)*"  # Jean-Paul, O'Brien; an 's is apart
+    r"|['’][sS]\b|\d+|[\u2e80-\U0003ffff]+|[^\s\w]|_"
 )
-_CAPITALISED = re.compile(r"\b[^\W\d_a-z][a-z'’\-]")
+_CAPITALISED = re.compile(r"[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff][^\W\d_A-Z]|[A-Z]{2}")
 
 
 class Words(Struct, frozen=True):
@@ -45,7 +46,7 @@ def words(text: str) -> Words:
 
 
 def may_name(text: str) -> bool:
-    """Whether a word in it begins with a capital: without one the model need not be asked."""
+    """Whether a name of `name_spans` could be in it; else the model need not be asked."""
     return _CAPITALISED.search(text) is not None
 
 
