@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from hybridge.edge.encoder import session_options
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.name_spans import name_spans
-from hybridge.privacy.word_traits import TRAITS, may_name, words
+from hybridge.privacy.name_spans import may_name, name_spans
+from hybridge.privacy.word_traits import TRAITS, words
 
 MODEL = Path(__file__).parent / "assets" / "names.onnx"
 SURE = 0.8

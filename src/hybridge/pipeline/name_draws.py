@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from faker import Faker
@@ -28,12 +29,13 @@ _DATES = ("%Y-%m-%d", "%d/%m/%Y", "%B %d, %Y", "%d %b %Y")
 class Draws:
     """The same names for the same seed."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, locales: Sequence[str] = _LOCALES) -> None:
+        """`locales`: where people come from, each as often as it is in there."""
         self.rng = rng
-        self._fakers = {locale: Faker(locale) for locale in dict.fromkeys(_LOCALES)}
-        for faker in self._fakers.values():
-            faker.seed_instance(rng.randrange(1 << 30))
-        english = self._fakers["en_US"]
+        self._locales = locales
+        self._seed = rng.randrange(1 << 30)
+        self._fakers: dict[str, Faker] = {}
+        english = self._faker("en_US")
         self._others: dict[str, Callable[[], object]] = {
             "i": lambda: rng.choice(KNOWN["titles"]),
             "o": self._company,
@@ -85,32 +87,42 @@ class Draws:
         """What stands in a template's place of this kind and is no name."""
         return str(self._others[kind]())
 
-    def english(self) -> tuple[set[str], set[str]]:
+    @staticmethod
+    def english() -> tuple[set[str], set[str]]:
         """First and last names that are common where English is spoken."""
-        fakers = [self._fakers[locale] for locale in ("en_US", "en_GB", "en_IN")]
-        first = {str(faker.first_name()) for faker in fakers for _ in range(8000)}
-        return first, {str(faker.last_name()) for faker in fakers for _ in range(8000)}
+        first, last = set[str](), set[str]()
+        for locale in ("en_US", "en_GB", "en_IN"):
+            lists = import_module(f"faker.providers.person.{locale}").Provider
+            first.update(lists.first_names)
+            last.update(lists.last_names)
+        return first, last
+
+    def _faker(self, locale: str) -> Faker:
+        if locale not in self._fakers:
+            self._fakers[locale] = Faker(locale)
+            self._fakers[locale].seed_instance(f"{self._seed} {locale}")
+        return self._fakers[locale]
 
     def _anywhere(self) -> Faker:
-        return self._fakers[self.rng.choice(_LOCALES)]
+        return self._faker(self.rng.choice(self._locales))
 
     def _at_home(self) -> Faker:
-        return self._fakers[self.rng.choice(_WITH_ADDRESSES)]
+        return self._faker(self.rng.choice(_WITH_ADDRESSES))
 
     def _company(self) -> str:
-        return str(self._fakers[self.rng.choice(("en_US", "en_US", "en_GB", "de_DE"))].company())
+        return str(self._faker(self.rng.choice(("en_US", "en_US", "en_GB", "de_DE"))).company())
 
     def _place(self) -> str:
         if self.rng.random() < 0.55:
             return self.rng.choice(KNOWN["places"])
-        city = self._fakers[self.rng.choice(("en_US", "en_GB", "en_AU", "de_DE", "fr_FR"))].city
-        return str(self.rng.choice((city, self._fakers["en_US"].country))())
+        city = self._faker(self.rng.choice(("en_US", "en_GB", "en_AU", "de_DE", "fr_FR"))).city
+        return str(self.rng.choice((city, self._faker("en_US").country))())
 
     def _month_or_day(self) -> str:
-        english = self._fakers["en_US"]
+        english = self._faker("en_US")
         return str(self.rng.choice((english.month_name, english.day_of_week))())
 
     def _phrase(self) -> str:
         if self.rng.random() < 0.7:
             return self.rng.choice(KNOWN["things"])
-        return str(self._fakers["en_US"].catch_phrase()).title()
+        return str(self._faker("en_US").catch_phrase()).title()

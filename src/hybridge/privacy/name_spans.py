@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 OUTSIDE, BEGINS, GOES_ON = 0, 1, 2
 """The labels of a word, in the order of the model's output."""
 
+_CAPITAL = re.compile(r"[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff]")
+"""What a name begins with, and some small letters of the same alphabets."""
 _LONGEST = 60
 """Characters of a name."""
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_LIKE_A_NAME = re.compile(r"[^\W\d_a-z].*[^\W\d_A-Z]|[^\W\d_a-z]{2,}[ \-.].*[^\W\d_a-z]{2}")
-"""A capital and a small letter; or all in capitals and of more than one word."""
+_SEVERAL_WORDS = re.compile(r"[^\W\d_]{2,}[ \-.].*[^\W\d_]{2}")
 _BEFORE, _AFTER = frozenset("@_/\\"), frozenset("@_(")
 """What stands around a part of an address, a path or a piece of code, and not around a name."""
 
@@ -40,9 +40,19 @@ def name_spans(
         yield name
 
 
+def may_name(text: str) -> bool:
+    """Whether there could be a name in it; else the model need not be asked."""
+    return _CAPITAL.search(text) is not None
+
+
 def _like_a_name(text: str, start: int, end: int) -> bool:
-    """What no model should have to learn: the form of a name, and what stands around one."""
+    """What no model should have to learn: the form of a name, and what stands around one.
+
+    All in capitals it must be of more than one word, for one word is mostly an abbreviation.
+    """
     name = text[start:end]
-    if end - start > _LONGEST or not _LATIN.match(name) or not _LIKE_A_NAME.match(name):
+    if end - start > _LONGEST or not _CAPITAL.match(name) or not name[0].isupper():
+        return False
+    if name.isupper() and not _SEVERAL_WORDS.match(name):
         return False
     return text[start - 1 : start] not in _BEFORE and text[end : end + 1] not in _AFTER

@@ -21,9 +21,8 @@ _LONGEST = 40
 _LETTER = r"[^\W\d_\u2e80-\U0003ffff]"
 _WORD = re.compile(
     rf"{_LETTER}+(?:-{_LETTER}+|['’](?![sS]\b){_LETTER}+)*"  # Jean-Paul, O'Brien; an 's is apart
-    r"|['’][sS]\b|\d+|[\u2e80-\U0003ffff]+|[^\s\w]|_"
+    r"|['’][sS]\b|\d+|[\u2e80-\u2fff\u3001-\U0003ffff]+|[^\s\w]|_"
 )
-_CAPITALISED = re.compile(r"[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff][^\W\d_A-Z]|[A-Z]{2}")
 
 
 class Words(Struct, frozen=True):
@@ -43,11 +42,6 @@ def words(text: str) -> Words:
         traits.append(_traits(text[start : min(end, start + _LONGEST)], _gap(text, last, start)))
         last = end
     return Words(spans, traits)
-
-
-def may_name(text: str) -> bool:
-    """Whether a name of `name_spans` could be in it; else the model need not be asked."""
-    return _CAPITALISED.search(text) is not None
 
 
 def _gap(text: str, last: int, start: int) -> str:
