@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in ("--prompts", "--labelled", "--apart", "--out"):
         parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--also", type=Path, action="append", default=[])
-    numbers = {"--passes": 2, "--sentences": 30_000, "--most": 12_000, "--seed": 4}
+    numbers = {"--passes": 2, "--sentences": 25_000, "--most": 10_000, "--seed": 4}
     for name, usual in numbers.items():
         parser.add_argument(name, type=int, default=usual)
     arguments = parser.parse_args(argv)
