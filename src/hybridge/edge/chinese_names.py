@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from hybridge.edge.readable_text import without_surrogates
+from hybridge.edge.readable_text import Piece, pieces, without_surrogates
 from hybridge.privacy.detectors.surnames import DOUBLE
 from hybridge.privacy.finding import Finding, Level
 
@@ -40,12 +41,29 @@ class ChineseNames:
         """In order. Of what the always-on layer found, data of a person are taken as signs."""
         if not _CHINESE.search(text):
             return
-        clean = without_surrogates(text)
+        beside = [one for one in found if one.type in _BESIDE_NAMES and one.level >= Level.MEDIUM]
+        for piece in pieces(without_surrogates(text)):
+            for start, end in self._in_piece(piece, beside):
+                if piece.first <= start < piece.last:
+                    yield Finding("PERSON", piece.start + start, piece.start + end, Level.LOW)
+
+    def _in_piece(self, piece: Piece, beside: Sequence[Finding]) -> Iterator[tuple[int, int]]:
         signs = [
-            self._near(text=clean[one.start : one.end], type="phone", start=one.start, end=one.end)
-            for one in found
-            if one.type in _BESIDE_NAMES and one.level >= Level.MEDIUM
+            self._near(
+                text=piece.text[one.start - piece.start : one.end - piece.start],
+                type="phone",
+                start=one.start - piece.start,
+                end=one.end - piece.start,
+            )
+            for one in _between(beside, piece.start, piece.start + len(piece.text))
         ]
-        for match in self._match(clean, pii_entities=signs):
+        for match in self._match(piece.text, pii_entities=signs):
             if match.end - match.start <= _LONGEST or _TWO_CHARACTERS.match(match.text):
-                yield Finding("PERSON", match.start, match.end, Level.LOW)
+                yield match.start, match.end
+
+
+def _between(found: Sequence[Finding], low: int, high: int) -> Sequence[Finding]:
+    """Those that lie wholly in there; they are in order and apart."""
+    first = bisect_left(found, low, key=lambda one: one.start)
+    last = bisect_right(found, high, key=lambda one: one.end)
+    return found[first:last]

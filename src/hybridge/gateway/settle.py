@@ -77,10 +77,11 @@ class Settlement:
 
     def _served(self, trip: Trip) -> Served:
         reply, request = trip.reply, trip.request
-        answer = reply.outcome.answer if reply else None
-        spec = answer.spec if answer else trip.lost_by
-        first_s = answer.first_event_s if answer else None
-        spent = reply.bill if reply else trip.lost
+        if reply is None:
+            answer, spec, spent, first_s = None, trip.lost_by, trip.lost, None
+        else:
+            answer, spent = reply.outcome.answer, reply.bill
+            spec, first_s = answer.spec, answer.first_event_s
         return Served(
             request_id=request.id,
             at=self._clock.now(),

@@ -52,8 +52,9 @@ class PrivacyConfig(Section):
     on_detector_error: Literal["local_only", "block"] = "local_only"
     """What happens to a request when a detector fails on it."""
     private_sessions: bool = True
-    """Whether a session that has shown personal data once stays on this device from then on, since
-    the history holds it; as long as `routing.session_ttl_s` after its last request."""
+    """Whether a session that its caller names (`x-session-id`, `metadata.session_id`, `user`) stays
+    on this device once it has shown personal data, since its history holds them; until
+    `routing.session_ttl_s` after its last request."""
 
     @field_validator("types")
     @classmethod

@@ -26,6 +26,10 @@ class Examined(Struct, frozen=True):
     """Attachments that no detector can look into."""
 
 
+NOTHING = Examined()
+"""What is known of most."""
+
+
 def examine(pieces: list[Piece], detect: Detect) -> Examined:
     """All strings in one pass: many short ones cost as little as one long one."""
     contents = readable(pieces)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from hybridge.core.disguise import Disguise
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Clearance, Request
-from hybridge.privacy.contents import contents
-from hybridge.privacy.examine import Detect, Examined, examine
+from hybridge.privacy.contents import contents, plain_text
+from hybridge.privacy.examine import NOTHING, Detect, Examined, examine
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.policy import STRICTNESS, Decision, Policy
 from hybridge.privacy.scan import PIECE, detect
@@ -50,16 +50,20 @@ class Guard:
         at_once: int = PIECE,
         pseudonymise: Pseudonymise = lambda _request, _findings: None,
         sessions: PrivateSessions | None = None,
+        is_named: Callable[[Request], bool] = lambda _request: True,
     ) -> None:
         """`keys`: policies by name of the API key, for those with one of their own. `at_once`:
         characters that `detect` may look at on the event loop. `sessions`: where it is remembered
-        which of them have shown personal data; None: nowhere."""
+        which of them have shown personal data; None: nowhere. `is_named`: whether the caller named
+        the session. One that is only guessed from how a conversation opens is not remembered: many
+        begin with the same words, and each sends its whole history."""
         self._policy = policy
         self._keys = keys or {}
         self._detect = detect
         self._at_once = at_once
         self._pseudonymise = pseudonymise
         self._sessions = sessions
+        self._is_named = is_named
 
     async def screen(
         self, request: Request, *, unreadable: int = 0, disguisable: bool = True
@@ -101,6 +105,9 @@ class Guard:
         return request, ()
 
     async def _examined(self, request: Request) -> Examined:
+        text = plain_text(request)
+        if text is not None and len(text) <= self._at_once and not self._detect(text):
+            return NOTHING
         pieces = contents(request)
         if sum([len(piece.text) for piece in pieces]) <= self._at_once:
             return examine(pieces, self._detect)
@@ -119,7 +126,7 @@ class Guard:
             reasons.append("privacy: kept on this device, since placeholders cannot stand for it")
             handling = "local_only"
         if handling == "local_only":
-            if self._sessions is not None and decision.found:
+            if self._sessions is not None and decision.found and self._is_named(request):
                 self._sessions.note(request.session)
             request = _kept(request)
         return Screened(request, reasons=tuple(reasons))

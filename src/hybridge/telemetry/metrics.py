@@ -132,10 +132,9 @@ class Metrics:
         if served.confidence is not None:
             self._confidence.observe(served.confidence)
         if served.backend is not None:
-            self._on_answer(served, served.backend)
+            self._on_answer(served, served.backend, failed=outcome == "failed")
 
-    def _on_answer(self, served: Served, backend: str) -> None:
-        failed = _outcome(served) == "failed"
+    def _on_answer(self, served: Served, backend: str, *, failed: bool) -> None:
         # One that failed before it had begun was told of as an `AttemptFailed`.
         if served.route != "cache" and not (failed and served.first_event_ms is None):
             if served.tier is Tier.CLOUD:

@@ -197,6 +197,7 @@ class _Builder:
             detect=self._detect,
             at_once=PIECE if self._detect is detect else AT_ONCE,
             sessions=self._lasting.private_sessions if privacy.private_sessions else None,
+            is_named=is_named,
         )
 
     def _check_prices(self) -> None:

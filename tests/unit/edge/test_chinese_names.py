@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.extras import needed
 
 from hybridge.edge.chinese_names import ChineseNames
+from hybridge.edge.readable_text import SIZE, pieces
 from hybridge.privacy.finding import Level
 from hybridge.privacy.layers import layered
 from hybridge.privacy.scan import detect
@@ -59,3 +60,18 @@ def test_whatever_the_text_findings_lie_in_it_apart(names: ChineseNames, text: s
     found = layered(detect, [names])(text)
     assert all(0 <= one.start < one.end <= len(text) for one in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+def test_a_long_text_is_read_like_short_ones(names: ChineseNames) -> None:
+    sentence = "请联系张伟，电话13800138000。今天的会议改到下午三点，地点不变。"
+    text = sentence * 400
+    assert len(text) > 3 * SIZE
+    found = [text[one.start : one.end] for one in names(text, detect(text))]
+    assert found == ["张伟"] * 400
+
+
+@given(st.integers(0, 3 * SIZE + 5))
+def test_each_character_belongs_to_one_piece(length: int) -> None:
+    text = "".join(chr(0x4E00 + index % 2000) for index in range(length))
+    spoken = "".join(piece.text[piece.first : piece.last] for piece in pieces(text))
+    assert spoken == text

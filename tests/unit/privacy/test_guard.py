@@ -304,3 +304,12 @@ async def test_what_cannot_be_disguised_stays_here() -> None:
     screened = await guard.screen(asked)
     assert screened.request.clearance is Clearance.DEVICE_ONLY
     assert screened.reasons[-1].endswith("placeholders cannot stand for it")
+
+
+@pytest.mark.anyio
+async def test_a_session_that_nobody_named_is_not_remembered() -> None:
+    sessions = PrivateSessions(60.0, ManualClock())
+    guard = Guard(Policy(), sessions=sessions, is_named=lambda _request: False)
+    await guard.screen(replace(request(turn(f"手机{PHONE}")), session="s"))
+    screened = await guard.screen(replace(request(HELLO), session="s"))
+    assert screened.request.clearance is Clearance.ANYWHERE
