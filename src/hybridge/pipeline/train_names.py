@@ -47,7 +47,8 @@ LIMITS = (
     "Names written in small letters are not found, nor are those that are common words as well.",
     "Firms, places and works that are called like a person are taken for one.",
     "Whole names are often found in part where a rare last name follows.",
-    "The labelled sets are synthetic; expect less on other texts.",
+    "The labelled sets are synthetic, and templates were added after a look at what was missed in "
+    "them; expect less on other texts.",
 )
 
 

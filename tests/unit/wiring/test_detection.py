@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.extras import needed
 from tests.unit.wiring.conftest import Play
 
 from hybridge.core.errors import ConfigError
@@ -56,6 +57,14 @@ async def test_by_itself_nothing_is_loaded_that_could_change_nothing() -> None:
 async def test_names_are_looked_for_where_they_could_or_where_asked(privacy: Any) -> None:
     look = await Layers(nothing).of(settings(**privacy))
     assert [finding.type for finding in look(BARE)] == ["PERSON"]
+
+
+@pytest.mark.anyio
+async def test_by_itself_secrets_are_looked_for_where_their_extra_is() -> None:
+    needed("betterleaks", "secrets")
+    look = await Layers().of(settings())
+    assert look is not detect
+    assert [finding.type for finding in look("shpat_" + "0123456789abcdef" * 2)] == ["SECRET"]
 
 
 @pytest.mark.anyio
