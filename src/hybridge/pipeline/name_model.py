@@ -32,8 +32,10 @@ LONGEST = 160
 """Words of one example."""
 PER_BATCH = 4096
 """Words."""
-HIDDEN = 0.25
+HIDDEN = 0.4
 """Share of words whose own row is left out, so that shape and neighbours have to tell."""
+SMOOTHED = 0.05
+"""Doubt about each label: without it the model is sure of everything, right or wrong."""
 IGNORED = -100
 """The label of a word that teaches nothing."""
 Example = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -92,7 +94,7 @@ class Tagger(nn.Module):
         self.widen = nn.Linear(WIDTH, INNER)
         self.layers = nn.ModuleList(Layer(reach) for reach in REACH)
         self.tell = nn.Linear(INNER, 3)
-        self.drop = nn.Dropout(0.15)
+        self.drop = nn.Dropout(0.25)
 
     def forward(self, traits: Tensor) -> Tensor:
         """traits: (texts, words, TRAITS), int64; gives (texts, words, 3)."""
@@ -109,7 +111,7 @@ def teach(passes: Sequence[Sequence[Example]], rng: random.Random, seed: int) ->
     optimiser = torch.optim.Adam(tagger.parameters())
     todo = [batch for examples in passes for batch in _batches(examples, rng)]
     plan = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, len(todo), pct_start=0.1)
-    loss = nn.CrossEntropyLoss(ignore_index=IGNORED)
+    loss = nn.CrossEntropyLoss(ignore_index=IGNORED, label_smoothing=SMOOTHED)
     for step, (traits, labels) in enumerate(todo):
         hidden = torch.rand(traits.shape[:2]) < HIDDEN
         traits[..., 0] = torch.where(hidden, HIDDEN_ROW, traits[..., 0])

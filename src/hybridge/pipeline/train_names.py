@@ -46,9 +46,9 @@ MEANING = (
 LIMITS = (
     "Names written in small letters are not found, nor are those that are common words as well.",
     "Firms, places and works that are called like a person are taken for one.",
-    "Whole names are often found in part where a rare last name follows.",
-    "The labelled sets are synthetic, and templates were added after a look at what was missed in "
-    "them; expect less on other texts.",
+    "Of names with a rare last name often only the first is found.",
+    "The labelled sets are synthetic; templates were added after a look at what was missed there.",
+    "Of three trainings the one with the best figures was kept; expect less on other texts.",
 )
 
 
@@ -140,7 +140,7 @@ def card(arguments: argparse.Namespace, model: bytes, measured: dict[str, Any]) 
         "made_from": {
             "own templates": f"{len(TEMPLATES)}, filled {arguments.sentences} times a pass",
             "names": f"Faker {version('faker')} (MIT), and own lists",
-            "prompts": f"{arguments.most} a pass, of {', '.join(LICENCES)} (MIT, Apache-2.0)",
+            "prompts": f"{arguments.most} a pass, of {', '.join(LICENCES)} (all MIT or Apache-2.0)",
             "labelled": "presidio-research, synthetic set v2 (MIT): half of its templates",
         },
         "labels": "of prompts by lists and rules; no other model was asked",

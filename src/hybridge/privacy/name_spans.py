@@ -10,6 +10,11 @@ OUTSIDE, BEGINS, GOES_ON = 0, 1, 2
 
 _CAPITAL = re.compile(r"[A-Z\u00c0-\u00de\u0100-\u024f\u1e00-\u1eff]")
 """What a name begins with, and some small letters of the same alphabets."""
+_PART = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff.,'’]")
+"""What a word of a name begins with: `Miller, J. Anna`."""
+_BESIDE_A_SURE_ONE = 0.15
+"""Chance that is enough for a word that goes on with a name: a rare last name after a common first
+one. Of what is no name nearly every word has less than 0.05."""
 _LONGEST = 60
 """Characters of a name."""
 _SEVERAL_WORDS = re.compile(r"[^\W\d_]{2,}[ \-.].*[^\W\d_]{2}")
@@ -24,20 +29,27 @@ def name_spans(
     sure: float,
 ) -> Iterator[tuple[int, int]]:
     """Names in order, each within one line. `spans`: of the text's words. `chances`: three to a
-    word. `sure`: the chance of a word to be part of a name from which it is taken for one."""
-    name: tuple[int, int] | None = None
+    word. `sure`: the chance to be part of a name that one word of each name must have."""
+    name, surest = (0, 0), 0.0
     for (start, end), chance in zip(spans, chances, strict=True):
-        if chance[OUTSIDE] > 1 - sure:
+        inside = 1 - chance[OUTSIDE]
+        if inside < _BESIDE_A_SURE_ONE or not _PART.match(text, start):
             continue
-        goes_on = chance[GOES_ON] >= chance[BEGINS]
-        if name is not None and goes_on and text[name[1] : start] in ("", " "):
-            name = (name[0], end)
+        if chance[GOES_ON] >= chance[BEGINS] and text[name[1] : start] in ("", " "):
+            name, surest = (name[0], end), max(surest, inside)
             continue
-        if name is not None and _like_a_name(text, *name):
-            yield name
-        name = (start, end)
-    if name is not None and _like_a_name(text, *name):
-        yield name
+        if surest >= sure:
+            yield from _whole(text, *name)
+        name, surest = (start, end), inside
+    if surest >= sure:
+        yield from _whole(text, *name)
+
+
+def _whole(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The name without a comma at its end, if it is one."""
+    end -= text[end - 1] == ","
+    if end > start and _like_a_name(text, start, end):
+        yield start, end
 
 
 def may_name(text: str) -> bool:

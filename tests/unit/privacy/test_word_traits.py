@@ -62,6 +62,17 @@ def test_what_begins_goes_on_until_something_else_begins() -> None:
     assert names == ["Anna Miller", "Tom", "Lee", "Bob"]
 
 
+def test_a_name_ends_with_its_letters() -> None:
+    text = "Miller, J. Anna, Tom王伟 Bob"
+    goes_on = (0.0, 0.1, 0.9)
+    chances = [(0.0, 0.9, 0.1), *[goes_on] * (len(words(text).spans) - 1)]
+    names = [text[a:b] for a, b in name_spans(text, words(text).spans, chances, 0.5)]
+    assert names == ["Miller, J. Anna, Tom", "Bob"]
+    assert [text[a:b] for a, b in name_spans(text, words(text).spans[:6], chances[:6], 0.5)] == [
+        "Miller, J. Anna"
+    ]
+
+
 def test_parts_of_addresses_and_code_are_no_names() -> None:
     for text in ("Anna@example.org", "x@Anna.org", "Anna_Id", "x/Anna", "Anna(1)", "SQL", "anna"):
         spans = words(text).spans
