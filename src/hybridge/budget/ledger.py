@@ -21,6 +21,8 @@ from hybridge.core.errors import BudgetExhausted
 
 PROMISED_RETRY_S = 1.0
 """When to try again where money is only promised: nobody knows when some of it comes back."""
+JUDGE = "learning.judge"
+"""The owner of what it costs to have comparisons judged: of a limit, and of no API key."""
 _log = logging.getLogger("hybridge.budget")
 
 
@@ -168,9 +170,9 @@ class Ledger:
 
     @property
     def limited(self) -> bool:
-        """Whether there is a limit at all, for everybody or for one key."""
+        """Whether there is a limit at all for requests, of everybody or of one key."""
         accounts = (*self._everyone, *self._own.values())
-        return any(account.limit is not None for account in accounts)
+        return any(one.limit is not None and one.owner != JUDGE for one in accounts)
 
     def counted(self, price: Price | None) -> Price | None:
         """What a cloud is counted at: its price, else the one that is assumed, if one is."""

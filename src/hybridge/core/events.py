@@ -86,13 +86,24 @@ class Compared(Struct, frozen=True):
     edge_digest: str
     cloud_digest: str
     similarity: float | None
-    """0-1; None where the method gives none."""
+    """0-1; None where none was taken."""
     agreed: bool
     method: str
-    """`exact`, `number`, `label`, `json`, `tool_call` or `similarity`."""
+    """`exact`, `number`, `label`, `json`, `tool_call`, `similarity`, `ngrams` or `judge`."""
     edge_confidence: float | None
     edge_ms: float
     cloud_ms: float
+
+
+class Judged(Struct, frozen=True):
+    """A judge was to say which of two answers serves better (R21)."""
+
+    request_id: str
+    backend: str
+    outcome: str
+    """`edge`, `cloud` or `same`, or why there is none: `failed`, `over_budget`, `private`,
+    `resting`, `undecided`, `unfit` or `unreadable`."""
+    cost_usd: Decimal
 
 
 class ShadowDropped(Struct, frozen=True):
@@ -132,6 +143,7 @@ GatewayEvent = (
     | Exited
     | AttemptFailed
     | Compared
+    | Judged
     | ShadowDropped
     | BreakerMoved
     | HealthMoved

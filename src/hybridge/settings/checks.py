@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
+from hybridge.budget.ledger import JUDGE
+from hybridge.cache.config import CacheConfig
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
 from hybridge.cloud.providers import Provider
 from hybridge.core.request import AUTO, Feature
 from hybridge.edge.config import EdgeConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
+from hybridge.learning.config import LearningConfig
 from hybridge.routing.config import RoutingConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc, dotted
+from hybridge.storage.config import StateConfig
 
 Finding = tuple[Loc, str]
 _WAY_OUT = "add server.api_keys, e.g. [{name: me, key_env: MY_KEY}], or listen on 127.0.0.1"
@@ -25,7 +29,7 @@ def check_server(server: ServerConfig) -> Iterator[Finding]:
             ("server", "host"),
             f"{server.host} can be reached from other machines, so API keys are needed; {_WAY_OUT}",
         )
-    seen: dict[str, Loc] = {}
+    seen: dict[str, Loc] = {JUDGE: ("learning", "judge", "budget")}
     for index, row in enumerate(server.api_keys):
         yield from _twice(seen, row.name, ("server", "api_keys", index, "name"))
 
@@ -73,6 +77,22 @@ def check_fallbacks(
         for index, other in enumerate(others):
             if other not in names:
                 yield ("routing", "fallbacks", name, index), _no_backend(other, names)
+
+
+def check_judge(learning: LearningConfig, cloud: CloudConfig) -> Iterator[Finding]:
+    """A judge is a cloud that exists."""
+    names = [row.name for row in cloud.backends]
+    if learning.judge is not None and learning.judge.backend not in names:
+        known = f"there are: {', '.join(sorted(names))}" if names else "add one to cloud.backends"
+        what = f"no cloud backend `{learning.judge.backend}`; {known}"
+        yield ("learning", "judge", "backend"), what
+
+
+def check_cache(cache: CacheConfig | None, state: StateConfig) -> Iterator[Finding]:
+    """A shared cache has a place to be in."""
+    if cache is not None and cache.store == "redis" and state.redis_url is None:
+        what = "`redis` needs an address: set state.redis_url, e.g. redis://localhost:6379/0"
+        yield ("cache", "store"), what
 
 
 def _check_provider(

@@ -15,7 +15,13 @@ from hybridge.core.config import Section
 from hybridge.edge.config import EdgeConfig
 from hybridge.edge.embedder_config import EmbeddingsConfig
 from hybridge.server.config import ServerConfig
-from hybridge.settings.checks import check_backends, check_fallbacks, check_server
+from hybridge.settings.checks import (
+    check_backends,
+    check_cache,
+    check_fallbacks,
+    check_judge,
+    check_server,
+)
 from hybridge.settings.complaints import complaints, unknown
 from hybridge.settings.document import Document, read
 from hybridge.settings.overrides import Overridden, override
@@ -60,12 +66,17 @@ class Reading:
         embeddings: EmbeddingsConfig = sections.get("embeddings", EmbeddingsConfig())
         self._note(check_server(server))
         self._note(check_backends(edge, cloud, embeddings, PROVIDERS))
+        if {"cache", "state"} <= sections.keys():
+            self._note(check_cache(sections["cache"], sections["state"]))
+        if {"learning", "cloud"} <= sections.keys():
+            self._note(check_judge(sections["learning"], sections["cloud"]))
         if {"routing", "edge", "cloud"} <= sections.keys():
             self._note(check_fallbacks(sections["routing"], edge, cloud))
         secrets = Secrets(
             backends=lookup.edge(edge) | lookup.cloud(cloud) | lookup.embeddings(embeddings),
             tenants=lookup.tenants(server),
             admin=lookup.admin(server),
+            cache=lookup.cache(sections.get("cache")),
         )
         self._note(lookup.missing)
         refuse(self._problems)

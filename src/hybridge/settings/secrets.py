@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from hybridge.cache.config import CacheConfig
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
 from hybridge.cloud.providers import Provider
 from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc
+
+SHORTEST = 32
+"""Characters of a secret that is no password but a key; in hexadecimal they hold 128 bits."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -24,12 +28,14 @@ class Secrets:
     """API key of each tenant, by its name."""
     admin: str | None = None
     """Key of `/admin`."""
+    cache: str | None = None
+    """What makes the keys of a shared cache."""
 
     @property
     def values(self) -> frozenset[str]:
         """All of them, for those who keep them out of logs."""
-        admin = () if self.admin is None else (self.admin,)
-        return frozenset((*self.backends.values(), *self.tenants.values(), *admin))
+        single = (secret for secret in (self.admin, self.cache) if secret is not None)
+        return frozenset((*self.backends.values(), *self.tenants.values(), *single))
 
 
 class Lookup:
@@ -78,6 +84,17 @@ class Lookup:
     def admin(self, server: ServerConfig) -> str | None:
         """The key of `/admin`, where one is named."""
         return self._named(server.admin_key_env, ("server", "admin_key_env"), "the admin key")
+
+    def cache(self, cache: CacheConfig | None) -> str | None:
+        """The secret of a shared cache. One that could be guessed would keep nothing secret."""
+        if cache is None or cache.store == "memory":
+            return None
+        loc: Loc = ("cache", "key_env")
+        secret = self._named(cache.key_env, loc, "the shared cache")
+        if secret is not None and len(secret) < SHORTEST:
+            what = f"{cache.key_env} holds fewer than {SHORTEST} characters"
+            self.missing.append((loc, f"{what}; make one with `openssl rand -hex 32`"))
+        return secret
 
     def _named(self, variable: str | None, loc: Loc, whose: str) -> str | None:
         if variable is None:

@@ -14,6 +14,7 @@ from hybridge.core.events import (
     BreakerMoved,
     Compared,
     GatewayEvent,
+    Judged,
     ModelLoaded,
     Served,
     ShadowDropped,
@@ -81,6 +82,12 @@ class Metrics:
         self._shadow_dropped = self._counter(
             "shadow_dropped", "Shadow comparisons not made.", "reason"
         )
+        self._judged = self._counter(
+            "judged", "Comparisons that a judge was to decide.", "backend", "outcome"
+        )
+        self._shared_cache = self._counter(
+            "shared_cache", "Calls to the cache that replicas share.", "call", "outcome"
+        )
         self._breaker = self._gauge("breaker_state", "0 closed, 1 half open, 2 open.", "backend")
         self._load = self._gauge(
             "model_load_seconds", "How long a local model took to load, last time.", "backend"
@@ -100,6 +107,10 @@ class Metrics:
         """Where to read the number of requests under way, whenever somebody looks."""
         self._in_flight.set_function(count)
 
+    def on_shared_cache(self, call: str, outcome: str) -> None:
+        """Counts one call to the cache that replicas share."""
+        self._shared_cache.add((call, outcome))
+
     def on_event(self, event: GatewayEvent) -> None:
         """Counts one event. Cheap enough for the request path."""
         match event:
@@ -111,6 +122,10 @@ class Metrics:
                 self._shadow.add(("agreed" if event.agreed else "disagreed",))
                 if event.similarity is not None:
                     self._similarity.observe(event.similarity)
+            case Judged():
+                self._judged.add((event.backend, event.outcome))
+                if event.cost_usd:
+                    self._cost.add((event.backend,), float(event.cost_usd))
             case ShadowDropped():
                 self._shadow_dropped.add((event.reason,))
             case BreakerMoved():

@@ -30,6 +30,7 @@ from hybridge.edge.sentence_model import SentenceModel, files
 from hybridge.execution.breaker import Breaker
 from hybridge.execution.config import ExecutionConfig
 from hybridge.gateway.embedding import EmbeddingGateway
+from hybridge.gateway.visit import Visits
 from hybridge.modelstore.digest import fingerprint
 from hybridge.privacy.guard import Guard
 from hybridge.settings.secrets import Secrets
@@ -138,6 +139,7 @@ def embedding_gateway(
     events: Events,
     clock: Clock,
     allowances: Allowances | None = None,
+    visits: Visits | None = None,
 ) -> EmbeddingGateway:
     """The gateway on top of the rows."""
     return EmbeddingGateway(
@@ -150,6 +152,7 @@ def embedding_gateway(
         events=events,
         clock=clock,
         allowances=allowances,
+        visits=visits,
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from decimal import Decimal
+from secrets import token_bytes
 from typing import Self
 
 from hybridge.budget.allowance import Allowances, Limits
-from hybridge.budget.ledger import Ledger
+from hybridge.budget.ledger import JUDGE, Ledger
 from hybridge.core.clock import Clock, SystemClock
 from hybridge.core.events import Events
 from hybridge.core.redaction import Redactor
@@ -19,7 +20,6 @@ from hybridge.execution.confidence import Judge
 from hybridge.privacy.sessions import PrivateSessions
 from hybridge.routing.head import Head
 from hybridge.routing.session import Sessions
-from hybridge.server.config import ServerConfig
 from hybridge.server.session import session_key
 from hybridge.settings import Settings
 from hybridge.storage.records import Records
@@ -62,6 +62,8 @@ class Lasting:
     judge: Judge
     redact: Secrecy
     embedders: EmbedderRows
+    cache_secret: bytes
+    """Makes the keys of a shared cache where the configuration names no secret for it."""
 
     @classmethod
     async def open(
@@ -74,7 +76,7 @@ class Lasting:
             records = await Records.open(settings.records.url)
             stack.push_async_callback(records.close)
             events.subscribe(records.on_event)
-        books = Ledger(settings.budget, tenants(settings.server), clock)
+        books = Ledger(settings.budget, tenants(settings), clock)
         own, defaults = limits(settings)
         allowed = metrics.allowed
         allowances = Allowances(own, clock, defaults=defaults, refused=allowed.refused)
@@ -97,19 +99,22 @@ class Lasting:
             Judge(),
             redact,
             EmbedderRows(events, clock, load=record),
+            token_bytes(32),
         )
 
     def take(self, settings: Settings) -> None:
         """From now on these settings hold."""
-        self.books.limit(settings.budget, tenants(settings.server))
+        self.books.limit(settings.budget, tenants(settings))
         self.allowances.limit(*limits(settings))
         self.sessions.resize(settings.routing.session_window, settings.routing.session_ttl_s)
         self.private_sessions.ttl_s = settings.routing.session_ttl_s
 
 
-def tenants(server: ServerConfig) -> dict[str, Decimal | None]:
-    """Each API key's own limit per day."""
-    return {row.name: row.daily_usd for row in server.api_keys}
+def tenants(settings: Settings) -> dict[str, Decimal | None]:
+    """Each API key's own limit per day, and the judge's."""
+    limits = {row.name: row.daily_usd for row in settings.server.api_keys}
+    judge = settings.learning.judge
+    return limits if judge is None else {**limits, JUDGE: judge.daily_usd}
 
 
 def limits(settings: Settings) -> tuple[dict[str, Limits], Limits]:

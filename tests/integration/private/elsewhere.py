@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Any, Self
 
+from tests.redis_server import Recorder, holding_nothing, recording
+
 from hybridge.testing import anthropic
 from hybridge.testing.replies import Cut, Received, Reply, Step, answers, cut, fails, says
 from hybridge.testing.upstream import Upstream
@@ -46,7 +48,8 @@ NEAR_MOODS: dict[str, Reply] = {
 
 
 class Elsewhere:
-    """A local model, and all that is not on this device: two clouds, vectors, and pictures."""
+    """A local model, and all that is not on this device: two clouds, vectors,
+    pictures, and a cache that others can read."""
 
     def __init__(self) -> None:
         self.near = Upstream(NEAR_MOODS["sure"])
@@ -54,6 +57,7 @@ class Elsewhere:
         self.claude = Upstream(anthropic.says("It is so."))
         self.vectors = Upstream(vectors)
         self.pictures = Upstream(on_get=fails(404))
+        self.cache = Recorder()
         self._stack = AsyncExitStack()
 
     @property
@@ -64,11 +68,14 @@ class Elsewhere:
     @property
     def ports(self) -> set[int]:
         """Of all of them, and of the local model."""
-        return {int(one.root_url.rpartition(":")[2]) for one in (self.near, *self.outside)}
+        addresses = [one.root_url for one in (self.near, *self.outside)]
+        addresses.append(self.cache.url.removesuffix("/0"))
+        return {int(address.rpartition(":")[2]) for address in addresses}
 
     async def __aenter__(self) -> Self:
         for upstream in (self.near, *self.outside):
             await self._stack.enter_async_context(upstream)
+        self.cache = await self._stack.enter_async_context(recording(holding_nothing))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -82,7 +89,7 @@ class Elsewhere:
 
     def told(self) -> list[bytes]:
         """Every request that left the device, with its head, as bytes; forgotten after that."""
-        said = []
+        said, self.cache.received = [self.cache.received], b""
         for upstream in self.outside:
             said += [_raw(received) for received in upstream.requests]
             upstream.requests.clear()
@@ -101,6 +108,7 @@ class Elsewhere:
             "edge": {"backends": [e]},
             "cloud": {"backends": [c, d], "pictures": {"allowed": ["127.0.0.1"]}},
             "embeddings": {"backends": [v]},
+            "state": {"redis_url": self.cache.url},
             **sections,
         }
 

@@ -31,6 +31,8 @@ from hybridge.wiring import House, open_house
 EXAMPLES = 600
 ENVIRONMENT = {"D_KEY": "d-key-0123456789"}
 PATIENT = {"breaker_failures": 10**6, "breaker_window": 10**6, "deadline_s": 10}
+COMPARING = {"shadow_rate": 1.0, "shadow_concurrency": 4}
+QUESTION = {"role": "user", "content": "What is the capital of France?"}
 _log = logging.getLogger()
 
 routing = st.fixed_dictionaries(
@@ -48,7 +50,7 @@ routing = st.fixed_dictionaries(
 sections = st.fixed_dictionaries(
     {
         "routing": routing,
-        "learning": st.sampled_from([{}, {"shadow_rate": 1.0, "shadow_concurrency": 4}]),
+        "learning": st.sampled_from([{}, COMPARING, COMPARING | {"judge": {"backend": "c"}}]),
         "privacy": st.sampled_from(
             [
                 {},
@@ -58,7 +60,11 @@ sections = st.fixed_dictionaries(
             ]
         ),
     },
-    optional={"cache": st.sampled_from([{}, {"semantic": {}}, {"scope": "all"}])},
+    optional={
+        "cache": st.sampled_from([{}, {"semantic": {}}, {"scope": "all"}]).flatmap(
+            lambda one: st.sampled_from([one, one | {"store": "redis"}])
+        )
+    },
 )
 
 
@@ -274,10 +280,13 @@ def test_the_same_gateway_does_ask_those_who_are_elsewhere(world: World) -> None
         world.elsewhere.set("sure", "fine")
         await world.ask(CHAT, {"model": "auto", "messages": [HELLO]}, {})
         await world.ask(EMBEDDINGS, {"model": "auto", "input": "hello"}, {})
+        await world.take({"cache": {"store": "redis"}})
+        await world.ask(CHAT, {"model": "auto", "messages": [QUESTION]}, {})
         await world.settled()
         return world.elsewhere.told()
 
     said = world.runner.run(ask())
     assert any(b"prove it step by step" in one for one in said)
     assert any(b"hello" in one for one in said)
+    assert any(b"hybridge:answer:" in one for one in said)
     assert min(world.seen[status] for status in ("200", "422", "503")) > EXAMPLES / 50, world.seen
