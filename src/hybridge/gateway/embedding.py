@@ -227,8 +227,8 @@ class EmbeddingGateway:
             embedded = await self._embedders[target.name].embed(call)
         except BackendError as error:
             permit.failed(error.fault, error.retry_after_s)
-            request_id = trip.asked.request.id
-            self._events.emit(AttemptFailed(request_id, target.name, target.tier, error.fault))
+            request_id, now = trip.asked.request.id, self._clock.now()
+            self._events.emit(AttemptFailed(request_id, target.name, target.tier, error.fault, now))
             raise
         except BaseException:
             permit.abandon()
@@ -291,6 +291,8 @@ class EmbeddingGateway:
             cost_usd=spent.cost_usd if spent else None,
             saved_usd=None,
             error=trip.error,
+            operation="embeddings",
+            traceparent=request.traceparent,
             clearance=request.clearance,
             found=told(trip.found),
             exits=request.trail.exits,

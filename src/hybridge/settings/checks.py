@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from ipaddress import ip_address
 
 from hybridge.budget.ledger import JUDGE
@@ -17,8 +18,12 @@ from hybridge.routing.config import RoutingConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc, dotted
 from hybridge.storage.config import StateConfig
+from hybridge.telemetry.alerts.config import AlertsConfig
+from hybridge.telemetry.config import TelemetryConfig
 
 Finding = tuple[Loc, str]
+OTEL = ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.common")
+"""Modules of the extra `otel`."""
 _WAY_OUT = "add server.api_keys, e.g. [{name: me, key_env: MY_KEY}], or listen on 127.0.0.1"
 
 
@@ -95,6 +100,15 @@ def check_cache(cache: CacheConfig | None, state: StateConfig) -> Iterator[Findi
         yield ("cache", "store"), what
 
 
+def check_telemetry(alerts: AlertsConfig, telemetry: TelemetryConfig) -> Iterator[Finding]:
+    """Webhooks have names of their own; traces need what an extra brings along."""
+    seen: dict[str, Loc] = {}
+    for index, row in enumerate(alerts.webhooks):
+        yield from _twice(seen, row.name, ("alerts", "webhooks", index, "name"))
+    if telemetry.otlp_endpoint is not None and not _installed(*OTEL):
+        yield ("telemetry", "otlp_endpoint"), 'needs an extra: pip install "hybridge[otel]"'
+
+
 def _check_provider(
     row: CloudBackendConfig | EmbedderConfig, loc: Loc, providers: Mapping[str, Provider]
 ) -> Iterator[Finding]:
@@ -120,6 +134,13 @@ def _twice(seen: dict[str, Loc], name: str, loc: Loc) -> Iterator[Finding]:
     if name in seen:
         yield loc, f"`{name}` is taken already, by {dotted(seen[name][:-1])}"
     seen.setdefault(name, loc)
+
+
+def _installed(*modules: str) -> bool:
+    try:
+        return all(find_spec(module) is not None for module in modules)
+    except ModuleNotFoundError:  # what it lies in is missing
+        return False
 
 
 def _is_loopback(host: str) -> bool:

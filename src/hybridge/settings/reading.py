@@ -21,6 +21,7 @@ from hybridge.settings.checks import (
     check_fallbacks,
     check_judge,
     check_server,
+    check_telemetry,
 )
 from hybridge.settings.complaints import complaints, unknown
 from hybridge.settings.document import Document, read
@@ -30,6 +31,9 @@ from hybridge.settings.problems import Loc, Problem, refuse
 from hybridge.settings.secrets import Lookup, Secrets
 from hybridge.settings.settings import HUB, Settings
 from hybridge.settings.variables import Variables
+from hybridge.storage.config import RecordsConfig
+from hybridge.telemetry.alerts.config import AlertsConfig
+from hybridge.telemetry.config import TelemetryConfig
 
 
 class Reading:
@@ -64,7 +68,10 @@ class Reading:
         edge: EdgeConfig = sections.get("edge", EdgeConfig(backends=()))
         cloud: CloudConfig = sections.get("cloud", CloudConfig())
         embeddings: EmbeddingsConfig = sections.get("embeddings", EmbeddingsConfig())
+        alerts: AlertsConfig = sections.get("alerts", AlertsConfig())
+        telemetry: TelemetryConfig = sections.get("telemetry", TelemetryConfig())
         self._note(check_server(server))
+        self._note(check_telemetry(alerts, telemetry))
         self._note(check_backends(edge, cloud, embeddings, PROVIDERS))
         if {"cache", "state"} <= sections.keys():
             self._note(check_cache(sections["cache"], sections["state"]))
@@ -77,6 +84,10 @@ class Reading:
             tenants=lookup.tenants(server),
             admin=lookup.admin(server),
             cache=lookup.cache(sections.get("cache")),
+            audit=lookup.audit(sections.get("records", RecordsConfig())),
+            webhooks=lookup.webhooks(alerts),
+            signing=lookup.signing(alerts),
+            otlp_headers=lookup.otlp_headers(telemetry),
         )
         self._note(lookup.missing)
         refuse(self._problems)

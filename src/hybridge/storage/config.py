@@ -6,7 +6,7 @@ import re
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from hybridge.core.config import Section
 
@@ -17,6 +17,8 @@ _OPTIONS = frozenset(
 )
 """What may stand behind the `?`: how to trust and be trusted. Not a password, which would be shown,
 nor time limits, which are the cache's own."""
+KEY_FROM = 16
+"""Characters that a key of the audit trail has at least."""
 
 
 class RecordsConfig(Section):
@@ -24,6 +26,10 @@ class RecordsConfig(Section):
 
     url: str | None = "sqlite+aiosqlite:///hybridge.db"
     """An SQLAlchemy URL of an async driver. None: keep no records."""
+    audit_key_env: str | None = Field(default=None, min_length=1)
+    """Environment variable that holds a secret of at least 16 characters, which seals the audit
+    trail: nobody can forge one who lacks it. None: sealed without, which shows changes by those
+    only who do not make all later seals anew."""
     keep_text: Literal[False] = False
     """Records hold no prompt or answer text (R33)."""
 

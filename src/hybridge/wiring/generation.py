@@ -77,6 +77,16 @@ class Generation:
         stores = () if self.store is None else (self.store,)
         return frozenset((*self.rows.values(), *self.embedders.values(), *stores))
 
+    def replaced(self, before: Generation) -> dict[str, Row | EmbedderRow]:
+        """By name, those before it that are not in it any more."""
+        parts = self.parts
+        return {
+            name: part
+            for rows in (before.rows, before.embedders)
+            for name, part in rows.items()
+            if part not in parts
+        }
+
     async def discard(self, before: Generation) -> None:
         """Closes what it does not share; for one that never served."""
         for part in self.parts - before.parts:

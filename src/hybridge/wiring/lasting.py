@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,6 +27,7 @@ from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring import local
 from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
+from hybridge.wiring.news import News
 
 
 class Secrecy:
@@ -64,6 +65,8 @@ class Lasting:
     embedders: EmbedderRows
     cache_secret: bytes
     """Makes the keys of a shared cache where the configuration names no secret for it."""
+    news: News | None
+    """What tells of the gateway elsewhere; None where nothing is to be told."""
 
     @classmethod
     async def open(
@@ -73,7 +76,10 @@ class Lasting:
         clock, metrics = SystemClock(), Metrics()
         events = Events(metrics.on_event)
         if record and settings.records.url is not None:
-            records = await Records.open(settings.records.url)
+            key = settings.secrets.audit
+            records = await Records.open(
+                settings.records.url, key=None if key is None else key.encode(), clock=clock
+            )
             stack.push_async_callback(records.close)
             events.subscribe(records.on_event)
         books = Ledger(settings.budget, tenants(settings), clock)
@@ -82,6 +88,10 @@ class Lasting:
         allowances = Allowances(own, clock, defaults=defaults, refused=allowed.refused)
         allowed.watch_budget(books.status)
         allowed.watch_keys(allowances.under_way)
+        news = News.open(metrics, books, clock, events) if record else None
+        if news is not None:
+            stack.push_async_callback(news.close)
+            news.take(settings)
         encoder = Encoder.shipped(threads=local.thread_shares(settings).scorer)
         stack.callback(encoder.close)
         routing = settings.routing
@@ -100,7 +110,13 @@ class Lasting:
             redact,
             EmbedderRows(events, clock, load=record),
             token_bytes(32),
+            news,
         )
+
+    async def prepare(self, settings: Settings) -> None:
+        """Does beforehand what would hold up `take`."""
+        if self.news is not None:
+            await self.news.prepare(settings)
 
     def take(self, settings: Settings) -> None:
         """From now on these settings hold."""
@@ -108,6 +124,15 @@ class Lasting:
         self.allowances.limit(*limits(settings))
         self.sessions.resize(settings.routing.session_window, settings.routing.session_ttl_s)
         self.private_sessions.ttl_s = settings.routing.session_ttl_s
+        if self.news is not None:
+            self.news.take(settings)
+
+    def forget(self, backends: Collection[str]) -> None:
+        """These are gone, or others have their names."""
+        for backend in backends:
+            self.metrics.forget(backend)
+        if self.news is not None:
+            self.news.forget(backends)
 
 
 def tenants(settings: Settings) -> dict[str, Decimal | None]:

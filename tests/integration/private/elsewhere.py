@@ -48,8 +48,8 @@ NEAR_MOODS: dict[str, Reply] = {
 
 
 class Elsewhere:
-    """A local model, and all that is not on this device: two clouds, vectors,
-    pictures, and a cache that others can read."""
+    """A local model, and all that is not on this device: two clouds, vectors, and pictures; a cache
+    that others can read, a webhook for alerts, and a collector of traces."""
 
     def __init__(self) -> None:
         self.near = Upstream(NEAR_MOODS["sure"])
@@ -58,6 +58,8 @@ class Elsewhere:
         self.vectors = Upstream(vectors)
         self.pictures = Upstream(on_get=fails(404))
         self.cache = Recorder()
+        self.hook = Upstream(answers({}))
+        self.collector = Upstream(answers({}))
         self._stack = AsyncExitStack()
 
     @property
@@ -66,14 +68,18 @@ class Elsewhere:
         return self.far, self.claude, self.vectors, self.pictures
 
     @property
+    def all(self) -> tuple[Upstream, ...]:
+        return self.near, *self.outside, self.hook, self.collector
+
+    @property
     def ports(self) -> set[int]:
         """Of all of them, and of the local model."""
-        addresses = [one.root_url for one in (self.near, *self.outside)]
+        addresses = [one.root_url for one in self.all]
         addresses.append(self.cache.url.removesuffix("/0"))
         return {int(address.rpartition(":")[2]) for address in addresses}
 
     async def __aenter__(self) -> Self:
-        for upstream in (self.near, *self.outside):
+        for upstream in self.all:
             await self._stack.enter_async_context(upstream)
         self.cache = await self._stack.enter_async_context(recording(holding_nothing))
         return self
@@ -95,6 +101,10 @@ class Elsewhere:
             upstream.requests.clear()
         return said
 
+    def news(self) -> list[bytes]:
+        """All that the webhook and the collector were told, which comes later."""
+        return [_raw(received) for one in (self.hook, self.collector) for received in one.requests]
+
     def config(self, **sections: Any) -> dict[str, Any]:
         """A configuration with all of them in it."""
         e = {"name": "e", "engine": "openai", "base_url": self.near.base_url, "model": "small"}
@@ -109,6 +119,11 @@ class Elsewhere:
             "cloud": {"backends": [c, d], "pictures": {"allowed": ["127.0.0.1"]}},
             "embeddings": {"backends": [v]},
             "state": {"redis_url": self.cache.url},
+            "alerts": {
+                "webhooks": [{"name": "ops", "url": f"{self.hook.root_url}/hook"}],
+                "cloud_daily_usd": 1e-9,
+            },
+            "telemetry": {"otlp_endpoint": self.collector.root_url},
             **sections,
         }
 

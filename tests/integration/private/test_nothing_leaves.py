@@ -217,14 +217,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def _nothing_is_kept(world: World) -> None:
-    """Records and logs of the whole run hold none of the values."""
+    """Records, logs, alerts and traces of the whole run hold none of the values."""
     kept = b"".join(path.read_bytes() for path in world.folder.iterdir())
     logged = "\n".join(world.memory.lines).encode()
+    elsewhere = world.elsewhere
+    assert elsewhere.hook.posts, "nobody was alerted"
+    assert elsewhere.collector.posts, "nothing was traced"
+    news = b"\n".join(elsewhere.news())
     assert b"req-" in kept
     for value in world.values:
         for trace in traces(value):
             assert trace not in kept
             assert trace not in logged
+            assert trace not in news
 
 
 def leaks(said: list[bytes], value: str) -> list[bytes]:

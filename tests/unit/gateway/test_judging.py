@@ -18,6 +18,7 @@ from hybridge.core.clock import SystemClock
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.events import Events, Judged
 from hybridge.core.request import Clearance, Message, Request, Tier
+from hybridge.core.trail import Trail
 from hybridge.execution.egress import Guarded
 from hybridge.gateway.judging import REST_S, CloudJudge
 from hybridge.learning.judging import Case
@@ -108,7 +109,8 @@ async def test_what_is_put_around_the_answers_does_not_look_private_itself():
 
 async def test_the_question_is_a_request_of_its_own_with_the_callers_clearance():
     court = Court(saying("SAME"))
-    asked = replace(REQUEST, session="s", stream=True, body={"stream": True, "user": "u", "n": 3})
+    body = {"stream": True, "user": "u", "n": 3}
+    asked = replace(REQUEST, session="s", stream=True, body=body, trail=Trail())
     assert await court.outcome(Case(asked, CASE.edge, CASE.cloud)) == (True, "same")
     (call,) = court.backend.calls
     put = call.request
