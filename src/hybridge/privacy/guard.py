@@ -47,17 +47,20 @@ class Guard:
         keys: Mapping[str, Policy] | None = None,
         *,
         detect: Detect = detect,
+        at_once: int = PIECE,
         pseudonymise: Pseudonymise = lambda _request, _findings: None,
         sessions: PrivateSessions | None = None,
         is_named: Callable[[Request], bool] = lambda _request: True,
     ) -> None:
-        """`keys`: policies by name of the API key, for those with one of their own. `sessions`:
-        where it is remembered which of them have shown personal data; None: nowhere. `is_named`:
-        whether the caller named the session. One that is only guessed from how a conversation opens
-        is not remembered: many begin with the same words, and each sends its whole history."""
+        """`keys`: policies by name of the API key, for those with one of their own. `at_once`:
+        characters that `detect` may look at on the event loop. `sessions`: where it is remembered
+        which of them have shown personal data; None: nowhere. `is_named`: whether the caller named
+        the session. One that is only guessed from how a conversation opens is not remembered: many
+        begin with the same words, and each sends its whole history."""
         self._policy = policy
         self._keys = keys or {}
         self._detect = detect
+        self._at_once = at_once
         self._pseudonymise = pseudonymise
         self._sessions = sessions
         self._is_named = is_named
@@ -71,7 +74,7 @@ class Guard:
         `unreadable`: how much of it no detector could read, besides what its body holds.
         `disguisable`: whether placeholders would do; else it stays here instead. Raises
         `RequestError` with the code `privacy_blocked` where the policy blocks it. Anything longer
-        than one piece is examined in a thread, so that other requests go on meanwhile.
+        than `at_once` is examined in a thread, so that other requests go on meanwhile.
         """
         policy = self._keys.get(request.tenant, self._policy)
         request, reasons = self._bound(request)
@@ -103,10 +106,10 @@ class Guard:
 
     async def _examined(self, request: Request) -> Examined:
         text = plain_text(request)
-        if text is not None and not self._detect(text):
+        if text is not None and len(text) <= self._at_once and not self._detect(text):
             return NOTHING
         pieces = contents(request)
-        if sum([len(piece.text) for piece in pieces]) <= PIECE:
+        if sum([len(piece.text) for piece in pieces]) <= self._at_once:
             return examine(pieces, self._detect)
         return await asyncio.to_thread(examine, pieces, self._detect)
 

@@ -28,8 +28,11 @@ from hybridge.gateway.recall import Recall
 from hybridge.gateway.settle import Settlement
 from hybridge.gateway.visit import Visits
 from hybridge.learning.shadow import Shadow
+from hybridge.privacy.examine import Detect
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.layers import AT_ONCE
 from hybridge.privacy.policy import Policy
+from hybridge.privacy.scan import PIECE, detect
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
@@ -110,10 +113,11 @@ async def generation(
         for name, embedder in embedders.items():
             if old.get(name) is not embedder:
                 undo.push_async_callback(embedder.close)
+        look = await lasting.layers.of(settings)
         store = shared_store(settings, lasting, before)
         if store is not None and (before is None or before.store is not store):
             undo.push_async_callback(store.close)
-        built = _Builder(settings, made, embedders, lasting, before, store).build()
+        built = _Builder(settings, made, embedders, lasting, before, store, look).build()
         undo.pop_all()
         return built
 
@@ -129,7 +133,9 @@ class _Builder:
         lasting: Lasting,
         before: Generation | None,
         store: RedisStore | None,
+        detect: Detect,
     ) -> None:
+        self._detect = detect
         self._settings = settings
         self._store = store
         self._rows = rows
@@ -199,6 +205,8 @@ class _Builder:
         return Guard(
             Policy.of(privacy),
             {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
+            detect=self._detect,
+            at_once=PIECE if self._detect is detect else AT_ONCE,
             sessions=self._lasting.private_sessions if privacy.private_sessions else None,
             is_named=is_named,
         )

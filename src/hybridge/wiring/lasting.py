@@ -25,6 +25,7 @@ from hybridge.settings import Settings
 from hybridge.storage.records import Records
 from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring import local
+from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
 from hybridge.wiring.news import News
 
@@ -56,6 +57,7 @@ class Lasting:
     allowances: Allowances
     sessions: Sessions
     private_sessions: PrivateSessions
+    layers: Layers
     encoder: Encoder
     head: Head
     judge: Judge
@@ -101,6 +103,7 @@ class Lasting:
             allowances,
             Sessions(routing.session_window, routing.session_ttl_s, clock),
             PrivateSessions(routing.session_ttl_s, clock),
+            Layers(),
             encoder,
             Head.shipped(),
             Judge(),
