@@ -13,7 +13,7 @@ from hybridge.core.disguise import Disguise
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Clearance, Request
 from hybridge.privacy.contents import contents, plain_text
-from hybridge.privacy.examine import NOTHING, Detect, Examined, examine
+from hybridge.privacy.examine import Detect, Examined, examine, examine_plain
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.policy import STRICTNESS, Decision, Policy
 from hybridge.privacy.scan import PIECE, detect
@@ -106,8 +106,8 @@ class Guard:
 
     async def _examined(self, request: Request) -> Examined:
         text = plain_text(request)
-        if text is not None and len(text) <= self._at_once and not self._detect(text):
-            return NOTHING
+        if text is not None and len(text) <= self._at_once:
+            return examine_plain(request, text, self._detect)
         pieces = contents(request)
         if sum([len(piece.text) for piece in pieces]) <= self._at_once:
             return examine(pieces, self._detect)
