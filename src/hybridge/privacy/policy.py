@@ -60,10 +60,9 @@ class Policy(Struct, frozen=True):
             handling = self._handling(finding, findings)
             if handling is not None:
                 found.setdefault(_stricter(handling, least), []).append(finding)
-        handlings: list[Handling] = [*found]
-        if unread:
-            handlings.append(self.unexamined)
-        strictest: Handling = max(handlings, key=lambda one: STRICTNESS[one], default="allow")
+        strictest: Handling = "allow" if not unread else self.unexamined
+        for handling in found:
+            strictest = _stricter(strictest, handling)
         return Decision(strictest, found, unread)
 
     def _handling(self, finding: Finding, findings: Sequence[Finding]) -> Handling | None:
