@@ -56,8 +56,9 @@ class Policy(Struct, frozen=True):
     ) -> Decision:
         """`least`: what the caller wants done at least about whatever is found."""
         found: dict[Handling, list[Finding]] = {}
+        alone = all(one.type == NAME or one.level is Level.LOW for one in findings)
         for finding in findings:
-            handling = self._handling(finding, findings)
+            handling = self._handling(finding, alone=alone)
             if handling is not None:
                 found.setdefault(_stricter(handling, least), []).append(finding)
         strictest: Handling = "allow" if not unread else self.unexamined
@@ -65,9 +66,10 @@ class Policy(Struct, frozen=True):
             strictest = _stricter(strictest, handling)
         return Decision(strictest, found, unread)
 
-    def _handling(self, finding: Finding, findings: Sequence[Finding]) -> Handling | None:
+    def _handling(self, finding: Finding, *, alone: bool) -> Handling | None:
         """None for what is not acted upon: a weak sign, unless its type has a rule of its own and
-        is a name, for which there is no surer sign in most texts."""
+        is a name, for which there is no surer sign in most texts. `alone`: nothing but names was
+        found."""
         own = self.types.get(finding.type)
         if finding.type != NAME:
             return None if finding.level is Level.LOW else own or self.action
@@ -75,7 +77,6 @@ class Policy(Struct, frozen=True):
             return own
         if finding.level is Level.LOW:
             return None
-        alone = all(other.type == NAME or other.level is Level.LOW for other in findings)
         return _milder(self.action, "pseudonymise") if alone else self.action
 
 
