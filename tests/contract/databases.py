@@ -35,7 +35,7 @@ def postgresql() -> Iterator[str]:
         subprocess.run(command, check=True, user=owner, cwd=folder, stdout=subprocess.DEVNULL)
 
     try:
-        run("initdb", "-A", "trust", "-U", "hybridge", "-E", "UTF8", "--no-sync")
+        run("initdb", "-A", "trust", "-U", "hybridge", "-E", "UTF8", "--no-locale", "--no-sync")
         options = f"{_OPTIONS} -c listen_addresses=127.0.0.1 -p {port} -k {folder}"
         run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
         try:

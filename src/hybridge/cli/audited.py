@@ -105,7 +105,9 @@ def _chains(found: Audit) -> Iterator[tuple[str, str]]:
 def _requests(summary: Summary) -> Iterator[tuple[str, str]]:
     yield "requests", f"{summary.requests:,}, of which {summary.failed:,} failed"
     yield "device_only", _count(summary, "device_only", _listed(summary.private))
-    yield "disguised", _count(summary, "disguised", "left with placeholders only, if at all")
+    bare = any(violation.clearance.value == "disguised" for violation in summary.violations)
+    how = "see below" if bare else "left with placeholders only, if at all"
+    yield "disguised", _count(summary, "disguised", how)
     yield "anywhere", _count(summary, "anywhere", "")
     yield "found", _listed(summary.found) or "nothing"
 

@@ -89,6 +89,16 @@ def test_a_request_that_left_ends_with_one_and_is_named(run):
     assert run("--tenant", "[b]team")[0] == 0
 
 
+def test_a_disguise_that_was_off_once_is_not_called_well(run):
+    fill(clearance=Clearance.DISGUISED, exits=(Exit("gpt", disguised=True),))
+    code, out, _ = run()
+    assert (code, "1: left with placeholders only" in out) == (0, True)
+    fill(clearance=Clearance.DISGUISED, exits=(Exit("gpt"),))
+    code, out, _ = run()
+    assert (code, "left with placeholders only" in out) == (1, False)
+    assert "was disguised and left as it was, to gpt" in out
+
+
 def test_everything_about_one_request(run):
     fill()
     code, out, _ = run("--request", "kept")
