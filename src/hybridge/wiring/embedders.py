@@ -194,7 +194,7 @@ def _remote(
         name=row.name,
         tier=_tier(row),
         model=row.model,
-        leaves_device=not _is_here(row),
+        leaves_device=_tier(row) is Tier.CLOUD or not _is_here(row),
         price=price,
         version=row.model,
         dimensions=row.dimensions,

@@ -77,7 +77,7 @@ class Remote:
         return self._connected(spec, speech, url, TimeoutsConfig(), None, row.image_urls)
 
     def cloud(self, row: CloudBackendConfig) -> Connected:
-        """A provider far away."""
+        """A provider far away. What listens on this machine under `cloud` passes on to one."""
         provider = PROVIDERS[row.provider]
         speech = self._speech(row, provider)
         url = row.base_url or provider.base_url
@@ -87,7 +87,6 @@ class Remote:
             model=row.model,
             features=_features(row.features) or speech.features,
             context_tokens=row.context_tokens,
-            leaves_device=not is_loopback(url),
             price=self._price(row, provider),
             version=row.model,
         )
