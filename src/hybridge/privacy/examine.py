@@ -17,6 +17,16 @@ Detect = Callable[[str], Sequence[Finding]]
 """What is found in one text."""
 
 
+class Value(Struct, frozen=True):
+    """Personal data as it literally stands in a request. Only who hides it gets to see it."""
+
+    type: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Value({self.type})"
+
+
 class Examined(Struct, frozen=True):
     """What is known of a request's contents."""
 
@@ -29,12 +39,25 @@ class Examined(Struct, frozen=True):
 def examine(pieces: list[Piece], detect: Detect) -> Examined:
     """All strings in one pass: many short ones cost as little as one long one."""
     contents = readable(pieces)
-    parts = _parts(contents.pieces)
+    found = _found(contents.pieces, detect)
+    return Examined(tuple([finding for finding, _ in found]), contents.unread)
+
+
+def values(pieces: list[Piece], detect: Detect) -> list[tuple[Finding, Value]]:
+    """What `examine` finds, each with the value itself."""
+    return [
+        (finding, Value(finding.type, piece.text[finding.start : finding.end]))
+        for finding, piece in _found(readable(pieces).pieces, detect)
+    ]
+
+
+def _found(pieces: Sequence[Piece], detect: Detect) -> list[tuple[Finding, Piece]]:
+    parts = _parts(pieces)
     found = detect("".join(parts))
     if not found:
-        return Examined((), contents.unread)
+        return []
     starts = [0, *accumulate(map(len, parts))]
-    return Examined(tuple(_placed(found, contents.pieces, starts)), contents.unread)
+    return list(_placed(found, pieces, starts))
 
 
 def _parts(pieces: Sequence[Piece]) -> list[str]:
@@ -46,9 +69,9 @@ def _parts(pieces: Sequence[Piece]) -> list[str]:
 
 def _placed(
     found: Sequence[Finding], pieces: Sequence[Piece], starts: list[int]
-) -> Iterator[Finding]:
+) -> Iterator[tuple[Finding, Piece]]:
     for finding in found:
         index = bisect_right(starts, finding.start) - 1
         at, piece = starts[index], pieces[index]
         end = min(finding.end - at, len(piece.text))
-        yield replace(finding, start=finding.start - at, end=end, place=piece.place)
+        yield replace(finding, start=finding.start - at, end=end, place=piece.place), piece

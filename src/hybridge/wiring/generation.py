@@ -28,6 +28,7 @@ from hybridge.gateway.settle import Settlement
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.guard import Guard
 from hybridge.privacy.policy import Policy
+from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
@@ -188,6 +189,7 @@ class _Builder:
         return Guard(
             Policy.of(privacy),
             {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
+            pseudonymise=Pseudonyms(),
             sessions=self._lasting.private_sessions if privacy.private_sessions else None,
         )
 
