@@ -133,21 +133,20 @@ class Guard:
     def _carried_out(
         self, request: Request, decision: Decision, disguise: Disguise | None
     ) -> Screened:
-        handling = decision.handling
-        reasons = [_told(one, found) for one, found in decision.found.items()]
-        if handling == "block":
+        if decision.handling == "block":
             raise _blocked(decision)
-        if handling == "pseudonymise" and request.clearance is Clearance.ANYWHERE:
-            if disguise is not None:
-                disguised = replace(request, clearance=Clearance.DISGUISED, disguise=disguise)
-                return Screened(disguised, reasons=tuple(reasons))
-            reasons.append("privacy: kept on this device, since placeholders cannot stand for it")
-            handling = "local_only"
-        if handling == "local_only":
-            if self._sessions is not None and decision.found:
-                self._sessions.note(request.session)
-            request = _kept(request)
-        return Screened(request, reasons=tuple(reasons))
+        reasons = [_told(one, found) for one, found in decision.found.items()]
+        if decision.handling == "allow":
+            return Screened(request, reasons=tuple(reasons))
+        if disguise is not None:
+            request = replace(request, clearance=Clearance.DISGUISED, disguise=disguise)
+            return Screened(request, reasons=tuple(reasons))
+        if decision.handling == "pseudonymise" and request.clearance is Clearance.ANYWHERE:
+            reasons = [_told("local_only", found) for found in decision.found.values()]
+            reasons.append("privacy: placeholders cannot stand for all of it")
+        if self._sessions is not None and decision.found:
+            self._sessions.note(request.session)
+        return Screened(_kept(request), reasons=tuple(reasons))
 
 
 _TOLD = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -13,7 +13,8 @@ from hybridge.core.errors import BackendError
 from hybridge.core.response import Chunk, Completion, Event, Token
 from hybridge.core.wire import chunk, parse
 from hybridge.privacy.pseudonyms.fields import Fields
-from hybridge.privacy.pseudonyms.tail import Kind, Known
+from hybridge.privacy.pseudonyms.tail import Kind
+from hybridge.privacy.pseudonyms.vault import Vault
 
 
 class Restoring:
@@ -24,67 +25,49 @@ class Restoring:
     own numbers stay.
     """
 
-    def __init__(self, known: Known, content: Kind) -> None:
+    def __init__(self, vault: Vault, content: Kind) -> None:
         """`content`: what the answer's text is."""
-        self._known = known
+        self._vault = vault
         self._content = content
         self._choices: dict[int, Fields] = {}
         self._head: dict[str, Any] = {}
         """The members that the chunks have in common."""
 
-    def take(self, event: Event) -> Iterator[Event]:
+    def take(self, event: Event) -> list[Event]:
         """What goes out for one event."""
         body = parse(event.wire)
-        if isinstance(event, Completion):
-            yield self._rewritten(event, body)
-            return
-        self._head = {k: v for k, v in body.items() if k not in ("choices", "usage")}
-        before = self._overdue(body)
-        if before:
-            yield self._chunk(before, more=True)
-        yield self._rewritten(event, body)
+        choices = body.get("choices") or []
+        before = [] if choices or not event.usage else self._left()
+        changed, text = False, event.text
+        for choice in choices:
+            index, said = choice.get("index", 0), _said(choice)
+            last = isinstance(event, Completion) or choice.get("finish_reason") is not None
+            rest, restored = self._fields(index).feed(said, last=last)
+            before += [_delta(index, rest)] if rest else []
+            if restored != said:
+                choice["message" if choice.get("delta") is None else "delta"] = restored
+                changed, text = True, text if index else _text(restored)
+            changed |= choice.pop("logprobs", None) is not None
+        if isinstance(event, Chunk):
+            self._head = {k: v for k, v in body.items() if k not in ("choices", "usage")}
+        tokens = tuple(Token("", token.logprob) for token in event.tokens)
+        if changed:
+            event = replace(event, wire=msgspec.json.encode(body), text=text, tokens=tokens)
+        return [self._chunk(before, more=True), event] if before else [event]
 
     def rest(self) -> Chunk | None:
         """What is still held, where the answer has ended without an end."""
         left = self._left()
         return self._chunk(left, more=False) if left else None
 
-    def _overdue(self, body: dict[str, Any]) -> list[dict[str, Any]]:
-        choices = body.get("choices") or ()
-        if not choices and body.get("usage"):
-            return self._left()
-        found = []
-        for choice in choices:
-            said, last = _said(choice)[1], choice.get("finish_reason") is not None
-            rest = self._fields(choice).overdue(said, last=last)
-            if rest:
-                found.append(_delta(choice.get("index", 0), rest))
-        return found
-
     def _left(self) -> list[dict[str, Any]]:
-        rests = [(index, fields.overdue({}, last=True)) for index, fields in self._choices.items()]
+        rests = [(index, fields.rest()) for index, fields in self._choices.items()]
         return [_delta(index, rest) for index, rest in rests if rest]
 
-    def _rewritten(self, event: Event, body: dict[str, Any]) -> Event:
-        text, changed = event.text, False
-        for choice in body.get("choices") or ():
-            key, said = _said(choice)
-            last = isinstance(event, Completion) or choice.get("finish_reason") is not None
-            restored = self._fields(choice).feed(said, last=last)
-            if restored != said:
-                choice[key], changed = restored, True
-                text = _text(restored) if choice.get("index", 0) == 0 else text
-            changed |= choice.pop("logprobs", None) is not None
-        tokens = tuple(Token("", token.logprob) for token in event.tokens)
-        if not changed:
-            return replace(event, tokens=tokens) if tokens else event
-        return replace(event, wire=msgspec.json.encode(body), text=text, tokens=tokens)
-
-    def _fields(self, choice: dict[str, Any]) -> Fields:
-        index = choice.get("index", 0)
+    def _fields(self, index: int) -> Fields:
         fields = self._choices.get(index)
         if fields is None:
-            fields = self._choices[index] = Fields(self._known, self._content)
+            fields = self._choices[index] = Fields(self._vault, self._content)
         return fields
 
     def _chunk(self, choices: list[dict[str, Any]], *, more: bool) -> Chunk:
@@ -108,10 +91,8 @@ async def restored(
         yield rest
 
 
-def _said(choice: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What it says, and under which key."""
-    key = "message" if choice.get("delta") is None else "delta"
-    return key, choice.get(key) or {}
+def _said(choice: dict[str, Any]) -> dict[str, Any]:
+    return choice.get("delta") or choice.get("message") or {}
 
 
 def _delta(index: int, delta: dict[str, Any]) -> dict[str, Any]:

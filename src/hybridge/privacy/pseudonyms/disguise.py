@@ -39,9 +39,7 @@ class Pseudonyms:
             return None
         vault = Vault(values, suffix)
         disguised = _disguised(request, vault)
-        if _shows(disguised, vault) or not all(
-            map(vault.is_placeholder, _texts(search(disguised)))
-        ):
+        if _shows(disguised, vault) or not all(map(vault.is_own, search(disguised))):
             return None
         example = written(values[0].type if values else "EMAIL", 1, suffix)
         body = noted(disguised.body, example, self._note)
@@ -61,7 +59,7 @@ class Pseudonymised:
 
     def restored(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """See `Disguise`. Secrets are not given back."""
-        return restored(events, Restoring(self._vault.value, self._content))
+        return restored(events, Restoring(self._vault, self._content))
 
     @property
     def _content(self) -> Kind:

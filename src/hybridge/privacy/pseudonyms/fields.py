@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from hybridge.privacy.pseudonyms.tail import Kind, Known, Tail
+from hybridge.privacy.pseudonyms.tail import Kind, Tail
+from hybridge.privacy.pseudonyms.vault import Vault
 
 Path = tuple[str | int, ...]
 """Where a string stands in the message, or in a delta of it."""
+Said = dict[str, Any]
+"""A message, or a delta of one."""
 
 _AS_IS = frozenset(
     {
@@ -18,34 +21,39 @@ _AS_IS = frozenset(
 )
 """Words of the protocol, and what has to come back to the upstream as it was signed."""
 _DEEPEST = 16
-_THOUGHTS, _CALLS = ("reasoning", "reasoning_content", "thinking"), ("function_call", "tool_calls")
+_KINDS = ("reasoning", "reasoning_content", "thinking"), (), ("function_call", "tool_calls")
+"""The order in which a message is told: thoughts, everything else, calls."""
 
 
 class Fields:
     """Remembers what each member of a choice holds back."""
 
-    def __init__(self, known: Known, content: Kind) -> None:
+    def __init__(self, vault: Vault, content: Kind) -> None:
         """`content`: what the answer's text is."""
-        self._known = known
+        self._vault = vault
         self._content = content
         self._tails: dict[Path, Tail] = {}
 
-    def feed(self, said: Mapping[str, Any], *, last: bool) -> dict[str, Any]:
-        """The message or delta with its values. Thoughts are over once text comes, and text once a
-        tool is called. `last`: whether this is all."""
-        order = max((_order(path) for path, text in _strings(said) if text), default=0)
-        return {
+    def feed(self, said: Said, *, last: bool) -> tuple[Said, Said]:
+        """A delta of what is held and must come before the message or delta `said`, and that with
+        its values. Thoughts are over once text comes, and text once a tool is called. `last`:
+        whether `said` is all that comes."""
+        going_on = {path for path, text in _strings(said) if text}
+        order = max(map(_order, going_on), default=0)
+        rest = self._over(going_on, len(_KINDS) if last else order)
+        return rest, {
             key: self._restored(value, (key,), last or _order((key,)) < order)
             for key, value in said.items()
         }
 
-    def overdue(self, said: Mapping[str, Any], *, last: bool) -> dict[str, Any]:
-        """A delta of what is held and must come before `said`, which does not go on with it."""
-        going_on = {path: text for path, text in _strings(said) if text}
-        order = max(map(_order, going_on), default=0)
+    def rest(self) -> Said:
+        """A delta of all that is held."""
+        return self._over(set(), len(_KINDS))
+
+    def _over(self, going_on: set[Path], order: int) -> Said:
         rest: dict[str, Any] = {}
         for path, tail in self._tails.items():
-            if tail.holds and path not in going_on and (last or _order(path) < order):
+            if tail.holds and path not in going_on and _order(path) < order:
                 _put(rest, path, tail.feed("", last=True))
         return rest
 
@@ -67,7 +75,7 @@ class Fields:
     def _tail(self, path: Path) -> Tail:
         tail = self._tails.get(path)
         if tail is None:
-            tail = self._tails[path] = Tail(self._known, self._kind(path))
+            tail = self._tails[path] = Tail(self._vault, self._kind(path))
         return tail
 
     def _kind(self, path: Path) -> Kind:
@@ -76,7 +84,7 @@ class Fields:
         return self._content if path[0] == "content" else "text"
 
 
-def _strings(said: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+def _strings(said: Said) -> Iterator[tuple[Path, str]]:
     stack: list[tuple[Path, Any]] = [((key,), value) for key, value in said.items()]
     while stack:
         path, value = stack.pop()
@@ -106,9 +114,7 @@ def _goes_on(path: Path) -> bool:
 
 
 def _order(path: Path) -> int:
-    if path[0] in _THOUGHTS:
-        return 0
-    return 2 if path[0] in _CALLS else 1
+    return 0 if path[0] in _KINDS[0] else 2 if path[0] in _KINDS[2] else 1
 
 
 def _put(delta: dict[str, Any], path: Path, text: str) -> None:

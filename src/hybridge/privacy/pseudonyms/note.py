@@ -8,10 +8,7 @@ from typing import Any, Literal
 Place = Literal["nowhere", "system", "last_turn"]
 """Where the note goes: into the first system turn (made where there is none), or the end of the
 last turn of the user."""
-NOTE = (
-    "Codes in square brackets such as {example} stand for private data. "
-    "Wherever you use such data, copy its code exactly, brackets included."
-)
+NOTE = "Codes such as {example} stand for private data: copy them exactly wherever you use them."
 _SYSTEM = ("system", "developer")
 
 

@@ -8,7 +8,7 @@ for it. Number and suffix say which one it is; the type is for the model. Also r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from msgspec import Struct
@@ -78,26 +78,32 @@ def _any(patterns: Sequence[str]) -> str:
     return f"(?:{'|'.join(patterns)})"
 
 
+_FIRST = "".join(sorted({kind[0] for kind in TYPES}))
+_SOON = rf"(?=[\\\[［【{_FIRST}])"
+"""What all of them begin with, asked first since nearly no character is that."""
+
 PLACEHOLDER = re.compile(
-    "|".join(
-        (
+    _SOON
+    + _any(
+        [
             _whole(_ESCAPED),
             _whole(_BRACKETED),
             *(f"{_START}{_whole(atoms)}{_STOP}" for atoms in _BARE),
-        )
+        ]
     ),
     re.IGNORECASE,
 )
 """Anything that looks like one, whoever made it up."""
 _UNFINISHED = re.compile(
-    "|".join(
-        (
-            f"(?=.){_beginning(_ESCAPED, closed=True)}",
-            f"(?=.){_beginning(_BRACKETED, closed=True)}",
-            f"(?=.){_START}{_any([_beginning(atoms, closed=False) for atoms in _BARE])}",
-        )
+    _SOON
+    + _any(
+        [
+            _beginning(_ESCAPED, closed=True),
+            _beginning(_BRACKETED, closed=True),
+            *(f"{_START}{_beginning(atoms, closed=False)}" for atoms in _BARE),
+        ]
     ),
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE,
 )
 
 
@@ -110,6 +116,11 @@ def read(match: re.Match[str]) -> tuple[int, str]:
     """The number and the suffix of a match of `PLACEHOLDER`."""
     last = match.lastindex or 0
     return int(match[last - 1]), match[last].lower()
+
+
+def placeholders(text: str, at: int, suffix: str) -> Iterator[re.Match[str]]:
+    """Those from `at` on; none are looked for where there cannot be one with this suffix."""
+    return PLACEHOLDER.finditer(text, at) if suffix in text.lower() else iter(())
 
 
 def unfinished(text: str, at: int) -> int:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
-from hybridge.privacy.pseudonyms.placeholder import LOOK_BACK, PLACEHOLDER, read, unfinished
+from hybridge.privacy.pseudonyms.placeholder import LOOK_BACK, placeholders, unfinished
+from hybridge.privacy.pseudonyms.vault import Vault
 
 Kind = Literal["text", "json", "mixed"]
 """What a string is: text, JSON, or text in which JSON may stand."""
-Known = Callable[[int, str], str | None]
-"""The value behind a number and a suffix."""
 
 
 class Tail:
     """Lets text go as soon as it cannot become a placeholder any more; see `unfinished`."""
 
-    def __init__(self, known: Known, kind: Kind) -> None:
-        self._known = known
+    def __init__(self, vault: Vault, kind: Kind) -> None:
+        self._vault = vault
         self._kind = kind
         self._quotes = Quotes() if kind == "mixed" else None
         self._before = ""
@@ -36,7 +34,7 @@ class Tail:
         buffer, at = self._before + self._held + text, len(self._before)
         end = len(buffer) if last else unfinished(buffer, at)
         pieces: list[str] = []
-        for match in PLACEHOLDER.finditer(buffer, at):
+        for match in placeholders(buffer, at, self._vault.suffix):
             if match.end() > end:
                 end = min(end, match.start())
                 break
@@ -52,7 +50,7 @@ class Tail:
         return text
 
     def _restored(self, match: re.Match[str]) -> str:
-        value = self._known(*read(match))
+        value = self._vault.value(match)
         if value is None:
             return self._passed(match.group())
         quoted = self._kind == "json" or (self._quotes is not None and self._quotes.inside)

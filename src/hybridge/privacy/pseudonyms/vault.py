@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from hybridge.privacy.examine import Value
@@ -15,7 +16,7 @@ class Vault:
     """Hides values behind placeholders, and knows them again."""
 
     def __init__(self, values: Iterable[Value], suffix: str) -> None:
-        self._suffix = suffix
+        self.suffix = suffix
         self._types: dict[str, str] = {}
         self._unescaped: dict[str, str] = {}
         """The value behind an escaped form of it."""
@@ -34,15 +35,16 @@ class Vault:
         """Whether a value can be read in it."""
         return self._pattern.search(text) is not None
 
-    def value(self, number: int, suffix: str) -> str | None:
-        """What a placeholder stands for. None: for nothing of this request, or for a secret, which
-        is never given back."""
-        return self._values.get(number) if suffix == self._suffix else None
+    def value(self, placeholder: re.Match[str]) -> str | None:
+        """What it stands for. None: for nothing of this request, or for a secret, which is never
+        given back."""
+        number, suffix = read(placeholder)
+        return self._values.get(number) if suffix == self.suffix else None
 
     def is_own(self, found: Value) -> bool:
         """Whether a detector has taken nothing but placeholders of this request for something."""
         matches = list(PLACEHOLDER.finditer(found.text))
-        ours = bool(matches) and all(read(match)[1] == self._suffix for match in matches)
+        ours = bool(matches) and all(read(match)[1] == self.suffix for match in matches)
         return ours and not any(map(str.isalnum, PLACEHOLDER.sub("", found.text)))
 
     @property
@@ -58,5 +60,5 @@ class Vault:
         kind, number = self._types.get(canonical(value), "DATA"), len(self._placeholders) + 1
         if kind != SECRET:
             self._values[number] = value
-        self._placeholders[value] = written(kind, number, self._suffix)
+        self._placeholders[value] = written(kind, number, self.suffix)
         return self._placeholders[value]
