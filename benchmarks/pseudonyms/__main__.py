@@ -58,8 +58,9 @@ async def _measure(models: list[str]) -> Results:
 
 
 async def _asked(backend: LlamaCpp, tasks: list[Task], variant: Variant) -> dict[str, Survival]:
-    print(f"\r\x1b[K{backend.spec.name}: {variant}", end="", file=sys.stderr, flush=True)
-    return {f"{task.name}, {task.language}": await ask(backend, task, *variant) for task in tasks}
+    told = {f"{task.name}, {task.language}": await ask(backend, task, *variant) for task in tasks}
+    print(f"{backend.spec.name}: {variant} {_shares(told)}", file=sys.stderr, flush=True)
+    return told
 
 
 async def _loaded(model: str) -> LlamaCpp:

@@ -29,7 +29,7 @@ FORMS: Mapping[str, str] = {
     "EMAIL_1_x7k2": "{}",
 }
 _SHIPPED = re.compile(r"\[([A-Z_]+_\d+_[a-z]\d[a-z]\d)\]")
-_MOST_TOKENS = 72
+_MOST_TOKENS = 56
 _WITHIN_S = 120.0
 
 
