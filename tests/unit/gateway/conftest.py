@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
@@ -40,6 +41,7 @@ from hybridge.learning.shadow import Shadow
 from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.guard import Guard
 from hybridge.privacy.policy import Policy
+from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.routing.config import RoutingConfig
 from hybridge.routing.facts import Facts
 from hybridge.routing.rules import Rules
@@ -162,7 +164,10 @@ def stage() -> Stage:
         ledger, allowances = Ledger(money, {}, clock), Allowances(limits or {}, clock)
         gateway = Gateway(
             fleet,
-            Guard(Policy.of(PrivacyConfig.model_validate(privacy or {}))),
+            Guard(
+                Policy.of(PrivacyConfig.model_validate(privacy or {})),
+                pseudonymise=Pseudonyms(Random(1)),
+            ),
             ledger,
             recall,
             planner,
