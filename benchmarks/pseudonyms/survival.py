@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from random import Random
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +15,7 @@ from hybridge.core.backend import Backend, Call
 from hybridge.core.clock import Deadline, SystemClock
 from hybridge.core.disguise import Disguise
 from hybridge.core.request import Message, Request
-from hybridge.core.response import Completion
+from hybridge.core.response import Completion, Event
 from hybridge.privacy.guard import Guard
 from hybridge.privacy.policy import Policy
 from hybridge.privacy.pseudonyms.disguise import Pseudonyms
@@ -88,7 +87,7 @@ async def _said(
 ) -> str:
     """All that the answer says, tool calls too. `heard`: takes it as the model said it."""
 
-    async def answer() -> Any:
+    async def answer() -> AsyncGenerator[Event, None]:
         deadline = Deadline.after(_WITHIN_S, SystemClock())
         async for event in backend.answer(Call(request, deadline)):
             if heard is not None:
@@ -99,7 +98,7 @@ async def _said(
     return "".join([_words(event) async for event in events])
 
 
-def _words(event: Any) -> str:
+def _words(event: Event) -> str:
     if not isinstance(event, Completion):
         return ""
     message = msgspec.json.decode(event.wire)["choices"][0]["message"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import AsyncGenerator
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -12,6 +14,9 @@ import pytest
 from msgspec.structs import replace
 
 from hybridge.core.request import Clearance, Feature, Handling, Message, Request, Wish
+from hybridge.core.response import Event
+from hybridge.privacy.contents import contents
+from hybridge.privacy.examine import values
 from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.guard import Guard, Screened
 from hybridge.privacy.policy import Policy
@@ -19,6 +24,7 @@ from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.privacy.pseudonyms.note import Place, noted
 from hybridge.privacy.pseudonyms.spellings import MOST
 from hybridge.privacy.scan import detect
+from hybridge.testing.backend import whole
 
 pytestmark = pytest.mark.anyio
 
@@ -62,6 +68,7 @@ def text_of(asked: Request) -> str:
 
 ARGUMENTS = json.dumps({"to": MAIL, "who": NAME})
 CALL = {"id": "c1", "type": "function", "function": {"name": "send", "arguments": ARGUMENTS}}
+FORMED = {"type": "object", "properties": {"to": {"type": "string", "format": "email"}}}
 PARAMETERS = {
     "type": "object",
     "properties": {"to": {"type": "string", "description": f"e.g. {MAIL}", "default": MAIL}},
@@ -86,6 +93,10 @@ SCHEMA = {"type": "object", "title": MAIL, "properties": {"to": {"type": "string
         request(turn("hi", name=f"u-{MAIL}")),
         request(turn([{"type": "file", "file": {"filename": MAIL, "file_id": "f1"}}])),
         request(HELLO, tools=[TOOL]),
+        request(
+            turn(MAIL),
+            tools=[{"type": "function", "function": {"name": "f", "parameters": FORMED}}],
+        ),
         request(HELLO, functions=[TOOL["function"]]),
         request(HELLO, metadata={MAIL: [f"is {MAIL}"]}),
         request(HELLO, user=MAIL),
@@ -118,6 +129,70 @@ async def test_placeholders_stand_wherever_the_values_stood(asked: Request) -> N
     )
     if arguments:
         assert set(json.loads(arguments[0]["function"]["arguments"])) == {"to", "who"}
+
+
+ODD = 'sales "north" \\ gate'
+VALUES = (MAIL, PHONE, "11010519491231002X", "021-62345678", "4111 1111 1111 1111", KEY)
+WORDS = (
+    *VALUES,
+    *VALUES,
+    f"mail {MAIL}",
+    f"password: {KEY}",
+    "[EMAIL_1_b2c3]",
+    "你好",
+    "\n",
+    ODD,
+    " ",
+)
+
+
+def _planted(random: Random, depth: int = 0) -> Any:
+    kind = random.random() if depth < 3 else 1.0
+    if kind < 0.3:
+        keys = [_text(random) for _ in range(random.randint(0, 3))]
+        return {key: _planted(random, depth + 1) for key in keys}
+    if kind < 0.5:
+        return [_planted(random, depth + 1) for _ in range(random.randint(0, 3))]
+    if kind < 0.6:
+        return json.dumps(_planted(random, 3), ensure_ascii=random.random() < 0.5)
+    return random.choice((_text(random), _text(random), 7, None, True))
+
+
+def _text(random: Random) -> str:
+    return "".join(random.choices(WORDS, k=random.randint(1, 4)))
+
+
+async def test_whatever_is_planted_anywhere_either_stays_here_or_comes_back_as_it_was() -> None:
+    random, hidden = Random(31), 0
+    for _ in range(400):
+        turns = [turn(_text(random), random.choice(("user", "system", "assistant"))) for _ in "123"]
+        asked = request(*turns, metadata=_planted(random), extension=_planted(random))
+        screened = await screen(asked, seed=random.randint(1, 9))
+        if screened.request.disguise is None:
+            continue
+        sent = screened.request.disguise.request
+        told = text_of(sent) + json.dumps(sent.body) + sent.text
+        if screened.request.clearance is Clearance.DISGUISED:
+            hidden += 1
+            found = {value.text for _, value in values(contents(asked), detect)}
+            assert not any(value in told for value in VALUES if value in found)
+            await _comes_back(screened.request, sent)
+    assert hidden > 300
+
+
+async def _comes_back(asked: Request, sent: Request) -> None:
+    for before, after in zip(asked.body["messages"], sent.body["messages"], strict=True):
+        echoed = whole(after["content"])
+
+        async def answer(event: Event = echoed) -> AsyncGenerator[Event, None]:
+            yield event
+
+        assert asked.disguise is not None
+        (event,) = [event async for event in asked.disguise.restored(answer())]
+        if "SECRET" not in after["content"]:
+            assert event.text == before["content"]
+        elif KEY not in after["content"]:  # an unmarked one may stand there as well
+            assert KEY not in event.text
 
 
 async def test_the_same_value_has_the_same_placeholder_and_another_has_another() -> None:
@@ -157,6 +232,9 @@ IMAGE = {"type": "image_url", "image_url": {"url": f"https://a.b/?to={MAIL}"}}
 SIGNED = [{"type": "thinking", "thinking": MAIL, "signature": "s"}]
 
 
+ANSWER = {"type": "json_schema", "json_schema": {"name": "n", "schema": FORMED}}
+
+
 def _tool(**parameters: Any) -> dict[str, Any]:
     return {"type": "function", "function": {"name": "send", "parameters": parameters}}
 
@@ -176,6 +254,16 @@ def _tool(**parameters: Any) -> dict[str, Any]:
         request(HELLO, tools=[_tool(properties={"to": {"enum": [MAIL]}})]),
         request(HELLO, tools=[_tool(properties={"to": {"pattern": MAIL}})]),
         request(HELLO, tools=[{"type": "function", "function": {"name": MAIL}}]),
+        request(turn(MAIL), response_format=ANSWER),
+        request(
+            turn(MAIL),
+            tools=[
+                {
+                    "type": "function",
+                    "function": {"name": "f", "parameters": FORMED, "strict": True},
+                }
+            ],
+        ),
         request(turn(MAIL), turn([{"type": "text", "text": x} for x in ("zhang.wei@", "corp.cn")])),
         request(turn(MAIL), turn("k", "tool", tool_call_id=MAIL)),
         request(turn(MAIL), turn("k", "assistant", thinking_blocks=SIGNED), HELLO),
@@ -228,13 +316,19 @@ async def test_whoever_fails_at_it_keeps_the_request_here(caplog: pytest.LogCapt
 
 
 async def test_the_detector_looks_once_more_at_what_would_go_out() -> None:
-    def second_thoughts(text: str) -> list[Finding]:
-        at = text.find("hello") if MAIL not in text else -1
-        return [*detect(text), *([Finding("PERSON", at, at + 5, Level.HIGH)] if at >= 0 else [])]
+    def second_thoughts(text: str, word: str = "hello") -> list[Finding]:
+        at = text.find(word) if MAIL not in text else -1
+        end = at + len(word)
+        return [*detect(text), *([Finding("PERSON", at, end, Level.HIGH)] if at >= 0 else [])]
 
+    asked = request(turn(f"hello {MAIL}"))
     guard = Guard(Policy("pseudonymise"), detect=second_thoughts, pseudonymise=Pseudonyms())
-    screened = await guard.screen(request(turn(f"hello {MAIL}")))
-    assert screened.request.clearance is Clearance.DEVICE_ONLY
+    screened = await guard.screen(asked)
+    assert screened.request.disguise is not None
+    assert "hello" not in text_of(screened.request.disguise.request)
+    look = partial(second_thoughts, word="user")  # a role, which cannot be replaced
+    guard = Guard(Policy("pseudonymise"), detect=look, pseudonymise=Pseudonyms())
+    assert (await guard.screen(asked)).request.clearance is Clearance.DEVICE_ONLY
 
 
 async def test_long_requests_are_disguised_as_well() -> None:

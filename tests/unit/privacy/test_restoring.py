@@ -217,6 +217,7 @@ async def test_what_was_held_comes_before_the_finish_and_nothing_is_lost() -> No
     assert [event.text for event in events] == ["a ", "[EM", "", ""]
     assert [event.finish_reason for event in events] == [None, None, "stop", None]
     assert events[-1] == total
+    assert isinstance(events[1], Chunk)
     assert events[1].more  # its finish follows at once
     events = await heard(delta({"content": "[EM"}), total)
     assert [event.text for event in events] == ["", "[EM", ""]

@@ -28,7 +28,7 @@ class Restoring:
     def __init__(self, vault: Vault, content: Kind) -> None:
         """`content`: what the answer's text is."""
         self._vault = vault
-        self._content = content
+        self._content: Kind = content
         self._choices: dict[int, Fields] = {}
         self._head: dict[str, Any] = {}
         """The members that the chunks have in common."""

@@ -19,6 +19,7 @@ _TEXTS = frozenset({"$comment", "default", "description", "example", "examples",
 """Members of a tool or a schema that say something; all others say what must come back."""
 _NAMED = frozenset({"$defs", "definitions", "patternProperties", "properties"})
 """Members of a schema whose own members have names of the caller's choice."""
+_FORMS = ("format", "maxLength", "pattern")
 _SCHEMATIC = frozenset({"functions", "response_format", "tools"})
 _PLAIN = frozenset({"logit_bias", "model", "tool_choice", "function_call"})
 
@@ -36,6 +37,27 @@ def leaves(body: Mapping[str, Any]) -> Iterator[str]:
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, list):
             yield "".join(part["text"] for part in content if _is_text(part))
+
+
+def binds(body: Mapping[str, Any]) -> bool:
+    """Whether a schema that the upstream may enforce asks for strings of a form that placeholders
+    do not have, such as `format: email`."""
+    strict = [tool for tool in body.get("tools") or () if _is_strict(tool)]
+    return _has_form([body.get("response_format"), *strict])
+
+
+def _is_strict(tool: Any) -> bool:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    return isinstance(function, dict) and bool(function.get("strict"))
+
+
+def _has_form(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_has_form, value))
+    if not isinstance(value, dict):
+        return False
+    formed = any(isinstance(value.get(key), str | int) for key in _FORMS)
+    return formed or any(map(_has_form, value.values()))
 
 
 def _key(key: str, hide: Hide) -> str:

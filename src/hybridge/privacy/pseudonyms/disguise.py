@@ -9,16 +9,20 @@ from msgspec.structs import replace
 
 from hybridge.core.request import Feature, Message, Request
 from hybridge.core.response import Event
+from hybridge.privacy.examine import Value
 from hybridge.privacy.guard import Search
 from hybridge.privacy.normalise import normalise
 from hybridge.privacy.pseudonyms.answer import Restoring, restored
-from hybridge.privacy.pseudonyms.body import hidden, leaves
+from hybridge.privacy.pseudonyms.body import binds, hidden, leaves
 from hybridge.privacy.pseudonyms.note import Place, noted
-from hybridge.privacy.pseudonyms.placeholder import draw_suffix, written
+from hybridge.privacy.pseudonyms.placeholder import draw_suffix
 from hybridge.privacy.pseudonyms.spellings import MOST, replaceable
 from hybridge.privacy.pseudonyms.tail import Kind, escaped
 from hybridge.privacy.pseudonyms.vault import Vault
 from hybridge.privacy.view import BOUNDARY
+
+_ROUNDS = 4
+"""Once a number is gone, the one that was glued to it may be seen."""
 
 
 class Pseudonyms:
@@ -31,18 +35,14 @@ class Pseudonyms:
     def __call__(self, request: Request, search: Search) -> Pseudonymised | None:
         """The request in disguise. None where something of it cannot be hidden so that the answer
         is still the right one: see `replaceable`, and `body` for what must stay as it is."""
-        values = search(request)
-        if len({value.text for value in values}) > MOST or not all(map(replaceable, values)):
-            return None
         suffix = self._draw(request)
-        if suffix is None:
+        if suffix is None or binds(request.body):
             return None
-        vault = Vault(values, suffix)
-        disguised = _disguised(request, vault)
-        if _shows(disguised, vault) or not all(map(vault.is_own, search(disguised))):
+        hidden = _hidden(request, search, suffix)
+        if hidden is None:
             return None
-        example = written(values[0].type if values else "EMAIL", 1, suffix)
-        body = noted(disguised.body, example, self._note)
+        disguised, vault = hidden
+        body = noted(disguised.body, vault.example, self._note)
         return Pseudonymised(replace(disguised, body=body), vault)
 
     def _draw(self, request: Request) -> str | None:
@@ -67,6 +67,25 @@ class Pseudonymised:
             return "text"  # it makes no difference, and following the text takes time
         as_json = self.request.features & {Feature.JSON, Feature.JSON_SCHEMA}
         return "json" if as_json else "mixed"
+
+
+def _hidden(request: Request, search: Search, suffix: str) -> tuple[Request, Vault] | None:
+    """The request without what the search finds in it, nor what it then finds beside the
+    placeholders. None where that does not come to an end."""
+    values, found = list[Value](), search(request)
+    for _ in range(_ROUNDS):
+        values += found
+        too_many = len({value.text for value in values}) > MOST
+        if not values or too_many or not all(map(replaceable, values)):
+            return None
+        vault = Vault(values, suffix)
+        disguised = _disguised(request, vault)
+        if _shows(disguised, vault):
+            return None
+        found = [value for value in search(disguised) if not vault.is_own(value)]
+        if not found:
+            return disguised, vault
+    return None
 
 
 def _disguised(request: Request, vault: Vault) -> Request:

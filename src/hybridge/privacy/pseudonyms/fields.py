@@ -31,7 +31,7 @@ class Fields:
     def __init__(self, vault: Vault, content: Kind) -> None:
         """`content`: what the answer's text is."""
         self._vault = vault
-        self._content = content
+        self._content: Kind = content
         self._tails: dict[Path, Tail] = {}
 
     def feed(self, said: Said, *, last: bool) -> tuple[Said, Said]:

@@ -19,7 +19,7 @@ class Tail:
 
     def __init__(self, vault: Vault, kind: Kind) -> None:
         self._vault = vault
-        self._kind = kind
+        self._kind: Kind = kind
         self._quotes = Quotes() if kind == "mixed" else None
         self._before = ""
         """What was let go last, as it came."""

@@ -48,6 +48,11 @@ class Vault:
         return ours and not any(map(str.isalnum, PLACEHOLDER.sub("", found.text)))
 
     @property
+    def example(self) -> str:
+        """One of its placeholders."""
+        return next(iter(self._placeholders.values()), written("EMAIL", 1, self.suffix))
+
+    @property
     def values(self) -> Iterable[str]:
         """Those that are given back."""
         return self._values.values()
