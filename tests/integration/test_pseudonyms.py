@@ -17,6 +17,7 @@ from tests.integration.running import Pair, running
 
 from hybridge.core.assembly import as_chunks
 from hybridge.core.wire import completion
+from hybridge.testing import anthropic
 from hybridge.testing.replies import (
     Received,
     Reply,
@@ -44,7 +45,7 @@ USAGE = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
 
 
 @asynccontextmanager
-async def far_away(folder: Path) -> AsyncIterator[Pair]:
+async def far_away(folder: Path, **row: Any) -> AsyncIterator[Pair]:
     """A gateway whose cloud is on another machine, as far as it can tell: it is asked by way of a
     proxy, which answers itself."""
     async with Upstream(says("Hello from the edge.")) as edge, Upstream(echo) as cloud:
@@ -53,9 +54,9 @@ async def far_away(folder: Path) -> AsyncIterator[Pair]:
         config = {
             "privacy": {"action": "pseudonymise"},
             "edge": {"backends": [small]},
-            "cloud": {"backends": [{**large, "proxy": cloud.root_url}]},
+            "cloud": {"backends": [{**large, "proxy": cloud.root_url, **row}]},
         }
-        async with running(folder, config) as gateway:
+        async with running(folder, config, env={"CLOUD_KEY": "any"}) as gateway:
             yield Pair(gateway, edge, cloud)
 
 
@@ -174,6 +175,27 @@ async def test_the_other_vocabularies(tmp_path: Path) -> None:
             if stream:
                 only_values("".join(e["delta"] for e in said if e["type"].endswith("text.delta")))
         only_placeholders(p.cloud.posts)
+
+
+def claude(received: Received) -> Iterator[Step]:
+    """The same in Anthropic's vocabulary."""
+    content = received.json["messages"][-1]["content"]
+    told = content if isinstance(content, str) else content[0]["text"]
+    return anthropic.says(told, anthropic.use("send", {"to": told}))(received)
+
+
+async def test_a_cloud_with_a_vocabulary_of_its_own(tmp_path: Path) -> None:
+    async with far_away(tmp_path, provider="anthropic", api_key_env="CLOUD_KEY") as p:
+        p.cloud.then(claude)
+        for stream in (False, True):
+            turns = [{"role": "user", "content": PROMPT}]
+            tool = {"name": "send", "input_schema": TOOL["parameters"]}
+            post = _poster(p.gateway, stream)
+            said = await post("/v1/messages", messages=turns, max_tokens=99, tools=[tool])
+            only_values(_anthropic_text(said))
+            only_values(json.loads(_anthropic_input(said))["to"])
+        only_placeholders(p.cloud.posts)
+        assert "stand for private data" in p.cloud.posts[0].body.decode()
 
 
 def _poster(gateway: Any, stream: bool) -> Any:
