@@ -141,9 +141,10 @@ class Guard:
         if disguise is not None:
             request = replace(request, clearance=Clearance.DISGUISED, disguise=disguise)
             return Screened(request, reasons=tuple(reasons))
-        if decision.handling == "pseudonymise" and request.clearance is Clearance.ANYWHERE:
+        if decision.handling == "pseudonymise":
             reasons = [_told("local_only", found) for found in decision.found.values()]
-            reasons.append("privacy: placeholders cannot stand for all of it")
+            if request.clearance is Clearance.ANYWHERE:
+                reasons.append("privacy: placeholders cannot stand for all of it")
         if self._sessions is not None and decision.found:
             self._sessions.note(request.session)
         return Screened(_kept(request), reasons=tuple(reasons))

@@ -331,6 +331,22 @@ async def test_the_detector_looks_once_more_at_what_would_go_out() -> None:
     assert (await guard.screen(asked)).request.clearance is Clearance.DEVICE_ONLY
 
 
+async def test_what_stands_for_what_is_gone_with_the_request() -> None:
+    sent = await disguised(request(turn(f"{MAIL} {PHONE}")))
+    assert CODE.search(text_of(sent))
+    remembered = repr(vars(re)["_cache"])
+    assert MAIL not in remembered.replace("\\", "")
+    assert "zhang" not in remembered
+
+
+async def test_a_request_that_stays_here_anyway_is_not_said_to_be_disguised() -> None:
+    asked = replace(request(turn(MAIL)), wish=Wish(private=True))
+    screened = await screen(asked)
+    assert screened.request.clearance is Clearance.DEVICE_ONLY
+    assert "pseudonym" not in " ".join(screened.reasons)
+    assert "placeholders" not in " ".join(screened.reasons)
+
+
 async def test_long_requests_are_disguised_as_well() -> None:
     sent = await disguised(request(turn(f"{MAIL} and {'words ' * 20_000} {PHONE}")))
     assert len(CODE.findall(text_of(sent))) == 2

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hybridge.core.errors import BackendError
 from hybridge.core.response import Chunk, Completion, Event, Token
-from hybridge.core.wire import chunk, parse
+from hybridge.core.wire import Malformed, chunk, parse
 from hybridge.privacy.pseudonyms.fields import Fields
 from hybridge.privacy.pseudonyms.tail import Kind
 from hybridge.privacy.pseudonyms.vault import Vault
@@ -34,8 +34,11 @@ class Restoring:
         """The members that the chunks have in common."""
 
     def take(self, event: Event) -> list[Event]:
-        """What goes out for one event."""
-        body = parse(event.wire)
+        """What goes out for one event; one that cannot be read here as it came."""
+        try:
+            body = parse(event.wire)
+        except Malformed:
+            return [event]
         choices = body.get("choices") or []
         before = [] if choices or not event.usage else self._left()
         changed, text = False, event.text

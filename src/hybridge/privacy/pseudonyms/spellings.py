@@ -42,7 +42,9 @@ def escapes(text: str) -> set[str]:
 def pattern(texts: Iterable[str]) -> re.Pattern[str]:
     """Finds all of them, the longest first, in all their spellings."""
     spelt = {form for text in texts for form in (_spelt(text), *map(re.escape, escapes(text)))}
-    return re.compile("|".join(sorted(spelt, key=len, reverse=True)), re.IGNORECASE)
+    made = re.compile("|".join(sorted(spelt, key=len, reverse=True)), re.IGNORECASE)
+    re.purge()  # its cache would remember the values when the request is long over
+    return made
 
 
 def _spelt(text: str) -> str:
