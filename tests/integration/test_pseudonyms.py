@@ -144,7 +144,7 @@ async def test_chat(tmp_path: Path) -> None:
                     over[choice.index] = choice.finish_reason is not None
                     said[choice.index] += choice.delta.content or ""
                     for call in choice.delta.tool_calls or ():
-                        arguments[choice.index] += call.function.arguments or ""
+                        arguments[choice.index] += (call.function and call.function.arguments) or ""
             for text, call in zip(said, arguments, strict=True):
                 only_values(text)
                 only_values(json.loads(call)["to"])
@@ -211,7 +211,7 @@ def _poster(gateway: Any, stream: bool) -> Any:
     return post
 
 
-def _joined(events: list[dict[str, Any]], *path: str | int) -> str:
+def _joined(events: list[dict[str, Any]], *path: Any) -> str:
     """One string of each event, one after the other."""
     found = []
     for event in events:

@@ -164,7 +164,7 @@ def _text(random: Random) -> str:
 
 async def test_whatever_is_planted_anywhere_either_stays_here_or_comes_back_as_it_was() -> None:
     random, hidden = Random(31), 0
-    for _ in range(400):
+    for _ in range(200):
         turns = [turn(_text(random), random.choice(("user", "system", "assistant"))) for _ in "123"]
         asked = request(*turns, metadata=_planted(random), extension=_planted(random))
         screened = await screen(asked, seed=random.randint(1, 9))
@@ -177,7 +177,7 @@ async def test_whatever_is_planted_anywhere_either_stays_here_or_comes_back_as_i
             found = {value.text for _, value in values(contents(asked), detect)}
             assert not any(value in told for value in VALUES if value in found)
             await _comes_back(screened.request, sent)
-    assert hidden > 300
+    assert hidden > 150
 
 
 async def _comes_back(asked: Request, sent: Request) -> None:

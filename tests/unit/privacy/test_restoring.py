@@ -86,6 +86,7 @@ async def whole_of(*messages: dict[str, Any], content: Kind = "mixed") -> dict[s
         "[邮箱_1_x7k2]",
         "[1_x7k2]",
         "[ EMAIL_1_x7k2 ]",
+        "EMAIL1_x7k2",
     ],
 )
 def test_a_placeholder_that_was_copied_carelessly_is_known(written: str) -> None:
@@ -112,6 +113,11 @@ def test_what_is_none_of_its_placeholders_is_left_alone(text: str) -> None:
     assert restore(text) == text
 
 
+def test_a_link_stays_a_link() -> None:
+    link = "[EMAIL_1_x7k2](mailto:EMAIL_1_x7k2)"
+    assert restore(f"Write to {link}.") == f"Write to [{MAIL}](mailto:{MAIL})."
+
+
 def test_brackets_go_in_pairs_only() -> None:
     assert restore("[EMAIL_1_x7k2, PHONE_2_x7k2]") == f"[{MAIL}, {PHONE}]"
 
@@ -123,7 +129,7 @@ def test_what_is_held_back_is_short_and_nothing_else_waits() -> None:
             out += tail.feed(letter)
             assert at + 1 - len(out) <= LONGEST
         assert out + tail.feed("", last=True) == letters
-    for text in ("Hello, world. ", "你好，世界", "a[0] = b; ", "[EMAIL_1_x7k2]"):
+    for text in ("Hello, world. ", "你好，世界", "a[0] = b; ", "[EMAIL_1_x7k2]."):
         assert Tail(vault(), "text").feed(text) == restore(text)
 
 
@@ -261,13 +267,25 @@ PIECES = (
     *("[EMAIL_1_x7k2]", "EMAIL_1_x7k2", "email-1-x7k2", r"\[PHONE\_2\_x7k2\]", "【PHONE_2_X7K2】"),
     *("[ADDRESS_4_x7k2]", "[SECRET_3_x7k2]", "[EMAIL_1_a2b3]", "[EMAIL_7_x7k2]", "[邮箱 1 x7k2]"),
     *("[EMAIL_1", "EMAIL_", "PHONE 2 x7", "[", "[[", "\\", "\\[", "]", "_1_x7k2", "x7k2", "1"),
-    *("你好，", " and ", "a[0]", "see [the docs](x)", "\n", "E", "emails", "US_", "CN_ID_3", ". "),
+    *(
+        "你好，",
+        " and ",
+        "a[0]",
+        "see [the docs](x)",
+        "(",
+        "\n",
+        "E",
+        "emails",
+        "US_",
+        "CN_ID_3",
+        ". ",
+    ),
 )
 ARGUMENTS = tuple(piece for piece in PIECES if "\\" not in piece and "\n" not in piece)
 
 
 def _answer(random: Random) -> list[dict[str, Any]]:
-    return [_message(random) for _ in range(random.choice((1, 1, 1, 2, 3)))]
+    return [_message(random) for _ in range(random.choice((1, 1, 1, 2)))]
 
 
 def _message(random: Random) -> dict[str, Any]:
@@ -283,7 +301,7 @@ def _message(random: Random) -> dict[str, Any]:
 
 
 def _text(random: Random, pieces: tuple[str, ...] = PIECES) -> str:
-    return "".join(random.choices(pieces, k=random.randint(1, 5)))
+    return "".join(random.choices(pieces, k=random.randint(1, 4)))
 
 
 def _call(random: Random, index: int) -> dict[str, Any]:

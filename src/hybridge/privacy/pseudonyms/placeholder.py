@@ -42,6 +42,8 @@ _SPACE, _ESCAPE = _Atom(" ", 0, 1), _Atom(r"\\", 1, 2)
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4}))"
 """No letter or digit before it, unless that belongs to an escape of JSON."""
 _STOP = r"(?![A-Za-z0-9])"
+_NO_LINK = r"(?!\()"
+"""Brackets that a parenthesis follows belong to a link of Markdown."""
 
 
 def _bare(kind: str) -> list[_Atom]:
@@ -87,7 +89,7 @@ PLACEHOLDER = re.compile(
     + _any(
         [
             _whole(_ESCAPED),
-            _whole(_BRACKETED),
+            _whole(_BRACKETED) + _NO_LINK,
             *(f"{_START}{_whole(atoms)}{_STOP}" for atoms in _BARE),
         ]
     ),
@@ -99,7 +101,7 @@ _UNFINISHED = re.compile(
     + _any(
         [
             _beginning(_ESCAPED, closed=True),
-            _beginning(_BRACKETED, closed=True),
+            _beginning(_BRACKETED, closed=False),
             *(f"{_START}{_beginning(atoms, closed=False)}" for atoms in _BARE),
         ]
     ),
