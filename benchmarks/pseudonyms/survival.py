@@ -22,12 +22,12 @@ from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.privacy.pseudonyms.note import Place
 
 FORMS: Mapping[str, str] = {
+    "{{EMAIL_1_x7k2}}": "{{{{{}}}}}",
     "[EMAIL_1_x7k2]": "[{}]",
     "<EMAIL_1_x7k2>": "<{}>",
-    "{{EMAIL_1_x7k2}}": "{{{{{}}}}}",
     "EMAIL_1_x7k2": "{}",
 }
-_SHIPPED = re.compile(r"\[([A-Z_]+_\d+_[a-z]\d[a-z]\d)\]")
+_SHIPPED = re.compile(r"\{\{([A-Z_]+_\d+_[a-z]\d[a-z]\d)\}\}")
 _MOST_TOKENS = 56
 _WITHIN_S = 120.0
 

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 
 MAIL, PHONE, NAME, KEY = "zhang.wei@corp.cn", "13800138000", "王小明", "hunter2Xk9qLm"
 PROMPT = f"我叫{NAME}，电话{PHONE}，邮箱{MAIL}。 password: {KEY}"
-CODE = re.compile(r"\[(?:EMAIL|PHONE|PERSON|SECRET)_\d+_[a-z]\d[a-z]\d\]")
+CODE = re.compile(r"\{\{(?:EMAIL|PHONE|PERSON|SECRET)_\d+_[a-z]\d[a-z]\d\}\}")
 TOOL = {
     "name": "send",
     "parameters": {"type": "object", "properties": {"to": {"type": "string"}}},
@@ -118,7 +118,7 @@ def only_placeholders(posts: list[Received]) -> None:
 
 def only_values(said: str) -> None:
     """The caller's own words again, but for the secret."""
-    begin, code, end = re.split(r"(\[SECRET_\d+_[a-z]\d[a-z]\d\])", said)
+    begin, code, end = re.split(r"(\{\{SECRET_\d+_[a-z]\d[a-z]\d\}\})", said)
     assert begin == PROMPT.partition(KEY)[0]
     assert code
     assert not end
@@ -249,15 +249,15 @@ def careless(random: Random) -> Reply:
 
 
 def _bare(code: str) -> str:
-    return code[1:-1]
+    return code[2:-2]
 
 
 def _escaped(code: str) -> str:
-    return code.replace("[", r"\[").replace("_", r"\_").replace("]", r"\]")
+    return rf"\[{code[2:-2]}\]".replace("_", r"\_")
 
 
 def _wide(code: str) -> str:
-    return f"【{code[1:-1]}】"
+    return f"【{code[2:-2]}】"
 
 
 async def test_forty_chunkings_of_careless_copies(tmp_path: Path) -> None:
@@ -281,8 +281,8 @@ async def test_an_error_that_names_a_placeholder_goes_on_as_it_came(tmp_path: Pa
         assert answer.status == 400
         assert CODE.search(answer.json["error"]["message"])
         assert not any(value in answer.raw.decode() for value in (MAIL, PHONE, NAME, KEY))
-        p.cloud.then(cut(says("Dear [EMAIL_1"), after=2, end=b"0\r\n\r\n"))
+        p.cloud.then(cut(says("Dear {{EMAIL_1"), after=2, end=b"0\r\n\r\n"))
         broken = await p.gateway.chat(PROMPT, model="c", stream=True)
-        assert "Dear [EMAIL_1" in "".join(
+        assert "Dear {{EMAIL_1" in "".join(
             c["delta"].get("content") or "" for e in broken.events for c in e.get("choices", ())
         )

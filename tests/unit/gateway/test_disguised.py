@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 MAIL = "zhang.wei@corp.cn"
 PROMPT = f"Which department does {MAIL} belong to?"
-CODE = "[EMAIL_1_g3m3]"
+CODE = "{{EMAIL_1_g3m3}}"
 """What the stage's random generator makes of it."""
 HARD, EASY, BAND = 0.9, 0.1, 0.5
 STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])

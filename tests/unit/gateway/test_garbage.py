@@ -47,9 +47,9 @@ SCENES = {
         {"patience": Patience(deadline_s=5, hedge_after_s=0.02)},
     ),
     "kept": (SURE, CLOUD, EASY, {"cache": True}),
-    "disguised": (SURE, saying("Ask [EMAIL_1_"), HARD, MAIL),
+    "disguised": (SURE, saying("Ask {{EMAIL_1_"), HARD, MAIL),
     "disguised and failed": (SURE, failing("cloud"), HARD, MAIL),
-    "disguised and shadowed": (SURE, saying("Ask [EMAIL_1_"), BAND, MAIL),
+    "disguised and shadowed": (SURE, saying("Ask {{EMAIL_1_"), BAND, MAIL),
 }
 
 

@@ -29,7 +29,7 @@ from hybridge.testing.backend import whole
 pytestmark = pytest.mark.anyio
 
 MAIL, PHONE, NAME, KEY = "zhang.wei@corp.cn", "13800138000", "王小明", "hunter2Xk9qLm"
-CODE = re.compile(r"\[([A-Z_]+)_(\d+)_([a-z]\d[a-z]\d)\]")
+CODE = re.compile(r"\{\{([A-Z_]+)_(\d+)_([a-z]\d[a-z]\d)\}\}")
 HELLO = {"role": "user", "content": "hello"}
 
 
@@ -138,7 +138,7 @@ WORDS = (
     *VALUES,
     f"mail {MAIL}",
     f"password: {KEY}",
-    "[EMAIL_1_b2c3]",
+    "{{EMAIL_1_b2c3}}",
     "你好",
     "\n",
     ODD,
@@ -220,9 +220,9 @@ async def test_what_no_detector_would_report_on_its_own_is_hidden_too() -> None:
 
 async def test_a_suffix_that_the_request_holds_already_is_not_drawn() -> None:
     first = CODE.findall(text_of(await disguised(request(turn(MAIL)))))[0][2]
-    asked = request(turn(f"{MAIL} [EMAIL_1_{first.upper()}]"))
+    asked = request(turn(f"{MAIL} EMAIL_1_{first.upper()}"))
     sent = text_of(await disguised(asked))
-    assert f"[EMAIL_1_{first.upper()}]" in sent
+    assert f"EMAIL_1_{first.upper()}" in sent
     assert {suffix for _, _, suffix in CODE.findall(sent)} - {first} != set()
     assert MAIL not in sent
 
@@ -367,9 +367,9 @@ async def test_long_requests_are_disguised_as_well() -> None:
     ],
 )
 def test_the_note_joins_what_is_there(turns: list[Any], place: Place, roles: list[str]) -> None:
-    body = noted({"messages": turns}, "[EMAIL_1_x7k2]", place)
+    body = noted({"messages": turns}, "{{EMAIL_1_x7k2}}", place)
     assert [said["role"] for said in body["messages"]] == roles
-    assert json.dumps(body).count("[EMAIL_1_x7k2]") == (place != "nowhere")
+    assert json.dumps(body).count("{{EMAIL_1_x7k2}}") == (place != "nowhere")
     assert all(json.dumps(said["content"])[2:-2] in json.dumps(body) for said in turns)
 
 

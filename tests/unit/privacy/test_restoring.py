@@ -30,7 +30,7 @@ def vault() -> Vault:
     kinds = {"EMAIL": MAIL, "PHONE": PHONE, "SECRET": SECRET, "ADDRESS": ODD}
     made = Vault([Value(kind, text) for kind, text in kinds.items()], "x7k2")
     assert made.hide(f"{MAIL} {PHONE} {SECRET} {ODD}") == (
-        "[EMAIL_1_x7k2] [PHONE_2_x7k2] [SECRET_3_x7k2] [ADDRESS_4_x7k2]"
+        "{{EMAIL_1_x7k2}} {{PHONE_2_x7k2}} {{SECRET_3_x7k2}} {{ADDRESS_4_x7k2}}"
     )
     return made
 
@@ -72,6 +72,12 @@ async def whole_of(*messages: dict[str, Any], content: Kind = "mixed") -> dict[s
 @pytest.mark.parametrize(
     "written",
     [
+        "{{EMAIL_1_x7k2}}",
+        "{{ EMAIL_1_x7k2 }}",
+        "{{email_1_X7K2}}",
+        r"{{EMAIL\_1\_x7k2}}",
+        "{EMAIL_1_x7k2}",
+        "{{邮箱_1_x7k2}}",
         "[EMAIL_1_x7k2]",
         "EMAIL_1_x7k2",
         "[email_1_x7k2]",
@@ -98,6 +104,9 @@ def test_a_placeholder_that_was_copied_carelessly_is_known(written: str) -> None
 @pytest.mark.parametrize(
     "text",
     [
+        "{{EMAIL_1_a2b3}}",
+        "{{EMAIL_9_x7k2}}",
+        "{{SECRET_3_x7k2}}",
         "[EMAIL_1_a2b3]",
         "[EMAIL_9_x7k2]",
         "[SECRET_3_x7k2]",
@@ -120,21 +129,37 @@ def test_a_link_stays_a_link() -> None:
 
 def test_brackets_go_in_pairs_only() -> None:
     assert restore("[EMAIL_1_x7k2, PHONE_2_x7k2]") == f"[{MAIL}, {PHONE}]"
+    assert restore("{{EMAIL_1_x7k2} {{{EMAIL_1_x7k2}}}") == f"{{{MAIL} {{{MAIL}}}"
+    assert restore("f({a: {{EMAIL_1_x7k2}}})") == f"f({{a: {MAIL}}})"
 
 
 def test_what_is_held_back_is_short_and_nothing_else_waits() -> None:
-    for letters in ("[" * 500, "[" + "a" * 500, "\\" * 500, "[EMAIL_" + "_" * 500, "EMAIL " * 90):
+    for letters in (
+        "[" * 500,
+        "{" * 500,
+        "{{" + "a" * 500,
+        "[" + "a" * 500,
+        "\\" * 500,
+        "[EMAIL_" + "_" * 500,
+        "EMAIL " * 90,
+    ):
         tail, out = Tail(vault(), "text"), ""
         for at, letter in enumerate(letters):
             out += tail.feed(letter)
             assert at + 1 - len(out) <= LONGEST
         assert out + tail.feed("", last=True) == letters
-    for text in ("Hello, world. ", "你好，世界", "a[0] = b; ", "[EMAIL_1_x7k2]."):
+    for text in (
+        "Hello, world. ",
+        "你好，世界",
+        "a[0] = b; ",
+        "[EMAIL_1_x7k2].",
+        "{{EMAIL_1_x7k2}}",
+    ):
         assert Tail(vault(), "text").feed(text) == restore(text)
 
 
 async def test_values_are_escaped_within_arguments_and_nowhere_else() -> None:
-    arguments = '{"to": "[ADDRESS_4_x7k2]", "cc": "\\nEMAIL_1_x7k2"}'
+    arguments = '{"to": "{{ADDRESS_4_x7k2}}", "cc": "\\nEMAIL_1_x7k2"}'
     call = {"id": "t", "type": "function", "function": {"name": "f", "arguments": arguments}}
     old = {"name": "f", "arguments": arguments}
     said = {"content": "x [ADDRESS_4_x7k2]", "tool_calls": [call], "function_call": old}
@@ -151,7 +176,9 @@ async def test_values_are_escaped_within_arguments_and_nowhere_else() -> None:
         ('{"a": ["[ADDRESS_4_x7k2]"], "b": "x [ADDRESS_4_x7k2]"}', "json"),
         ('{"a": ["[ADDRESS_4_x7k2]"], "b": "x [ADDRESS_4_x7k2]"}', "mixed"),
         ('["[ADDRESS_4_x7k2]"]', "mixed"),
-        ('"[ADDRESS_4_x7k2]"', "json"),
+        ('"{{ADDRESS_4_x7k2}}"', "json"),
+        ('{"b": "{{ADDRESS_4_x7k2}}"}', "json"),
+        ('{"b": ["{{ADDRESS_4_x7k2}}"]}', "mixed"),
     ],
 )
 async def test_json_in_a_text_stays_json(text: str, content: Kind) -> None:
@@ -264,6 +291,7 @@ async def test_text_is_over_once_a_tool_is_called() -> None:
 
 
 PIECES = (
+    *("{{EMAIL_1_x7k2}}", "{{ADDRESS_4_x7k2}}", "{PHONE_2_x7k2}", "{{PHONE_2_x7k2", "{{", "}", "{"),
     *("[EMAIL_1_x7k2]", "EMAIL_1_x7k2", "email-1-x7k2", r"\[PHONE\_2\_x7k2\]", "【PHONE_2_X7K2】"),
     *("[ADDRESS_4_x7k2]", "[SECRET_3_x7k2]", "[EMAIL_1_a2b3]", "[EMAIL_7_x7k2]", "[邮箱 1 x7k2]"),
     *("[EMAIL_1", "EMAIL_", "PHONE 2 x7", "[", "[[", "\\", "\\[", "]", "_1_x7k2", "x7k2", "1"),
