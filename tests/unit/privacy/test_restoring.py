@@ -220,6 +220,7 @@ async def test_all_that_a_message_says_is_restored_but_what_is_signed() -> None:
         "reasoning_content": f"hm {code}",
         "annotations": [{"type": "url_citation", "url_citation": {"url": f"mailto:{code}"}}],
         "thinking_blocks": signed,
+        "reasoning_details": [{"text": code, "signature": "abc"}, {"text": code}],
     }
     message = (await whole_of({}, said))["choices"][1]["message"]
     assert message["content"] == [{"type": "text", "text": f"a {MAIL}"}]
@@ -227,6 +228,7 @@ async def test_all_that_a_message_says_is_restored_but_what_is_signed() -> None:
     assert message["reasoning_content"] == f"hm {MAIL}"
     assert message["annotations"][0]["url_citation"]["url"] == f"mailto:{MAIL}"
     assert message["thinking_blocks"] == signed
+    assert [detail["text"] for detail in message["reasoning_details"]] == [code, MAIL]
 
 
 async def test_probabilities_that_spell_placeholders_stay_out_of_the_wire() -> None:
@@ -288,6 +290,14 @@ async def test_text_is_over_once_a_tool_is_called() -> None:
     assert [event.has_tool_calls for event in events] == [False] * 4 + [True] * 2
     arguments = [d["tool_calls"][0]["function"]["arguments"] for d in said[4:]]
     assert json.loads("".join(arguments)) == {"a": MAIL}
+
+
+async def test_whatever_goes_on_under_an_index_is_restored_over_its_pieces() -> None:
+    pieces = [{"index": 0, "text": "hm {{EMAIL"}, {"index": 0, "text": "_1_x7k2}}, {{PHO"}]
+    events = await heard(*(delta({"reasoning_details": [piece]}) for piece in pieces))
+    said = [parse(event.wire)["choices"][0]["delta"]["reasoning_details"][0] for event in events]
+    assert [piece["text"] for piece in said] == ["hm ", f"{MAIL}, ", "{{PHO"]
+    assert {piece["index"] for piece in said} == {0}
 
 
 PIECES = (

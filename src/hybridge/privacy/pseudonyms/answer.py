@@ -55,7 +55,9 @@ class Restoring:
             self._head = {k: v for k, v in body.items() if k not in ("choices", "usage")}
         tokens = tuple(Token("", token.logprob) for token in event.tokens)
         if changed:
-            event = replace(event, wire=msgspec.json.encode(body), text=text, tokens=tokens)
+            event = replace(event, wire=msgspec.json.encode(body), text=text)
+        if tokens:
+            event = replace(event, tokens=tokens)
         return [self._chunk(before, more=True), event] if before else [event]
 
     def rest(self) -> Chunk | None:

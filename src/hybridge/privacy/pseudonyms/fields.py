@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from hybridge.privacy.pseudonyms.tail import Kind, Tail
@@ -21,7 +22,11 @@ _AS_IS = frozenset(
 )
 """Words of the protocol, and what has to come back to the upstream as it was signed."""
 _DEEPEST = 16
-_KINDS = ("reasoning", "reasoning_content", "thinking"), (), ("function_call", "tool_calls")
+_KINDS = (
+    ("reasoning", "reasoning_content", "reasoning_details", "thinking"),
+    (),
+    ("function_call", "tool_calls"),
+)
 """The order in which a message is told: thoughts, everything else, calls."""
 
 
@@ -62,13 +67,12 @@ class Fields:
             return value
         if isinstance(value, str):
             return self._tail(path).feed(value, last=last)
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not value.get("signature"):
             return {key: self._restored(item, (*path, key), last) for key, item in value.items()}
         if isinstance(value, list):
-            at = list(_places(value, path))
-            whole = last or not _goes_on(path)
             return [
-                self._restored(item, place, whole) for item, place in zip(value, at, strict=True)
+                self._restored(item, place, last or not goes_on)
+                for item, (place, goes_on) in zip(value, _places(value, path), strict=True)
             ]
         return value
 
@@ -95,37 +99,36 @@ def _strings(said: Said) -> Iterator[tuple[Path, str]]:
         elif isinstance(value, dict):
             stack += [((*path, key), item) for key, item in value.items()]
         elif isinstance(value, list):
-            stack += zip(_places(value, path), value, strict=True)
+            places = (place for place, _ in _places(value, path))
+            stack += zip(places, value, strict=True)
 
 
-def _places(items: list[Any], path: Path) -> Iterator[Path]:
-    """Tool calls go on under their index, and text in parts goes on with the part after it; other
-    lists have complete items."""
+def _places(items: list[Any], path: Path) -> Iterator[tuple[Path, bool]]:
+    """Where each item stands, and whether a later one of the same place goes on with it: so do
+    items with an index (tool calls), and text that comes in parts. Others are complete."""
     for position, item in enumerate(items):
-        if path == ("tool_calls",):
-            index = item.get("index") if isinstance(item, dict) else None
-            yield (*path, position if index is None else index)
+        index = item.get("index") if isinstance(item, dict) else None
+        if path == ("content",):
+            yield path, True
+        elif isinstance(index, int):
+            yield (*path, index), True
         else:
-            yield path if path == ("content",) else (*path, position)
-
-
-def _goes_on(path: Path) -> bool:
-    return path in (("tool_calls",), ("content",))
+            yield (*path, position), path == ("tool_calls",)
 
 
 def _order(path: Path) -> int:
     return 0 if path[0] in _KINDS[0] else 2 if path[0] in _KINDS[2] else 1
 
 
-def _put(delta: dict[str, Any], path: Path, text: str) -> None:
+def _put(delta: Said, path: Path, text: str) -> None:
     """Adds a string at its place."""
     if path[0] == "content":
         delta["content"] = delta.get("content", "") + text
         return
-    if path[0] == "tool_calls":
-        call: dict[str, Any] = {"index": path[1]}
-        delta.setdefault("tool_calls", []).append(call)
-        delta, path = call, path[2:]
-    for key in path[:-1]:
-        delta = delta.setdefault(str(key), {})
+    for key, after in pairwise(path):
+        if isinstance(after, int):
+            delta.setdefault(str(key), []).append({"index": after})
+            delta = delta[str(key)][-1]
+        elif isinstance(key, str):
+            delta = delta.setdefault(key, {})
     delta[str(path[-1])] = text
