@@ -8,14 +8,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hybridge.cache.answers import NO_KEY
 from hybridge.cache.config import CacheConfig
 from hybridge.cache.identity import Identity, Named
 from hybridge.core.clock import Clock
 from hybridge.core.request import Clearance, Request
 from hybridge.core.response import Completion
-
-NO_KEY = ""
-"""The key of a request that may not be remembered: nothing is kept or found under it."""
 
 
 class _Entry(Struct, frozen=True):
@@ -25,7 +23,7 @@ class _Entry(Struct, frozen=True):
 
 
 class ExactCache:
-    """Answers by request, for a while, the least recently used forgotten first.
+    """Answers in memory by request, for a while, the least recently used forgotten first.
 
     What is put here must be an answer that was good enough to return: judging is the caller's
     work. Sampled answers (`temperature` above 0) are kept like others: within minutes the same
@@ -67,7 +65,7 @@ class ExactCache:
             return NO_KEY
         return self.identity.digest(request)
 
-    def get(self, key: str) -> Completion | None:
+    async def get(self, key: str) -> Completion | None:
         """The answer under this key, if it is not too old."""
         entry = self._entries.get(key)
         if entry is None:

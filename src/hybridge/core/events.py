@@ -46,6 +46,10 @@ class Served(Struct, frozen=True):
     """What the cloud's preferred backend would have cost for the same tokens, less the cost."""
     error: str | None = None
     """Name of the error's class, when it failed. `cancelled` when the client hung up."""
+    operation: str = "chat"
+    """`chat` or `embeddings`."""
+    traceparent: str | None = None
+    """Of the caller's trace, as W3C Trace Context writes it; well formed."""
     clearance: Clearance = Clearance.ANYWHERE
     """How far it was allowed to travel."""
     found: tuple[str, ...] = ()
@@ -59,6 +63,8 @@ class Exited(Struct, frozen=True):
 
     request_id: str
     at: datetime
+    tenant: str
+    clearance: Clearance
     left: Exit
 
 
@@ -69,6 +75,8 @@ class AttemptFailed(Struct, frozen=True):
     backend: str
     tier: Tier
     fault: Fault
+    at: datetime | None = None
+    """When it failed."""
 
 
 class Compared(Struct, frozen=True):
@@ -86,13 +94,24 @@ class Compared(Struct, frozen=True):
     edge_digest: str
     cloud_digest: str
     similarity: float | None
-    """0-1; None where the method gives none."""
+    """0-1; None where none was taken."""
     agreed: bool
     method: str
-    """`exact`, `number`, `label`, `json`, `tool_call` or `similarity`."""
+    """`exact`, `number`, `label`, `json`, `tool_call`, `similarity`, `ngrams` or `judge`."""
     edge_confidence: float | None
     edge_ms: float
     cloud_ms: float
+
+
+class Judged(Struct, frozen=True):
+    """A judge was to say which of two answers serves better (R21)."""
+
+    request_id: str
+    backend: str
+    outcome: str
+    """`edge`, `cloud` or `same`, or why there is none: `failed`, `over_budget`, `private`,
+    `resting`, `undecided`, `unfit` or `unreadable`."""
+    cost_usd: Decimal
 
 
 class ShadowDropped(Struct, frozen=True):
@@ -118,6 +137,8 @@ class HealthMoved(Struct, frozen=True):
     backend: str
     available: bool
     reason: str
+    """For logs only: it may repeat what the backend said."""
+    tier: Tier | None = None
 
 
 class ModelLoaded(Struct, frozen=True):
@@ -132,6 +153,7 @@ GatewayEvent = (
     | Exited
     | AttemptFailed
     | Compared
+    | Judged
     | ShadowDropped
     | BreakerMoved
     | HealthMoved
@@ -150,6 +172,10 @@ class Events:
 
     def subscribe(self, subscriber: Subscriber) -> None:
         self._subscribers.append(subscriber)
+
+    def silence(self) -> None:
+        """From now on nobody hears of anything."""
+        self._subscribers.clear()
 
     def emit(self, event: GatewayEvent) -> None:
         for subscriber in self._subscribers:

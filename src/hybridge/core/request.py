@@ -116,6 +116,8 @@ class Request(Struct, frozen=True):
     """Where it went; filled by the one door that it can leave through."""
     received_s: float = 0.0
     """When the request had been read, on the clock's monotonic scale."""
+    traceparent: str | None = None
+    """Of the caller's trace (W3C Trace Context), well formed. It never goes on to a backend."""
 
     def __repr__(self) -> str:
         """Without a word of what was said, for it may end up in a log."""

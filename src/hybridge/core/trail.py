@@ -11,7 +11,7 @@ Kind = Literal["backend", "embedder", "judge"]
 """What was asked."""
 
 
-class Exit(Struct, frozen=True):
+class Exit(Struct, frozen=True, omit_defaults=True):
     """One time that a request left this device. It is noted before anything is sent."""
 
     to: str

@@ -11,6 +11,8 @@ from hybridge.core.config import Section
 from hybridge.core.request import Handling
 from hybridge.privacy.finding import TYPES
 
+Layer = Literal["chinese_names", "english_names", "secrets"]
+
 
 class KeyPrivacyConfig(Section):
     """Section `privacy` of one row of `server.api_keys`: what it says holds for that key alone, and
@@ -40,14 +42,19 @@ class PrivacyConfig(Section):
     else; beside other personal data it counts like them."""
     types: dict[str, Handling] = Field(default_factory=dict)
     """Exceptions by type of data, e.g. `EMAIL: pseudonymise`."""
+    layers: Literal["auto"] | tuple[Layer, ...] = "auto"
+    """Detectors beyond those that always look: `chinese_names` (extra `names`), `english_names` and
+    `secrets` (extra `secrets`). `auto`: each that is installed; those for names only where a name
+    could change what happens, which is wherever not all types alike are kept here or blocked."""
     unexamined: Literal["allow", "local_only", "block"] = "allow"
     """What happens to a request with contents that no detector can read: pictures, sound, binary
     files, and text that comes as token ids."""
     on_detector_error: Literal["local_only", "block"] = "local_only"
     """What happens to a request when a detector fails on it."""
     private_sessions: bool = True
-    """Whether a session that has shown personal data once stays on this device from then on, since
-    the history holds it; as long as `routing.session_ttl_s` after its last request."""
+    """Whether a session that its caller names (`x-session-id`, `metadata.session_id`, `user`) stays
+    on this device once it has shown personal data, since its history holds them; until
+    `routing.session_ttl_s` after its last request."""
 
     @field_validator("types")
     @classmethod

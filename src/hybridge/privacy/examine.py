@@ -9,7 +9,8 @@ from itertools import accumulate
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hybridge.privacy.contents import Piece, readable
+from hybridge.core.request import Request
+from hybridge.privacy.contents import Piece, contents, readable
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.view import BOUNDARY
 
@@ -36,28 +37,37 @@ class Examined(Struct, frozen=True):
     """Attachments that no detector can look into."""
 
 
+NOTHING = Examined()
+"""What is known of most."""
+
+
 def examine(pieces: list[Piece], detect: Detect) -> Examined:
     """All strings in one pass: many short ones cost as little as one long one."""
-    contents = readable(pieces)
-    found = _found(contents.pieces, detect)
-    return Examined(tuple([finding for finding, _ in found]), contents.unread)
+    read = readable(pieces)
+    parts = _parts(read.pieces)
+    found = _placed(detect("".join(parts)), read.pieces, parts)
+    return Examined(tuple([finding for finding, _ in found]), read.unread)
+
+
+def examine_plain(request: Request, text: str, detect: Detect) -> Examined:
+    """The same where `contents.plain_text` gave the request's text: only what holds something is
+    taken apart."""
+    found = detect(text)
+    if not found:
+        return NOTHING
+    pieces = contents(request)
+    placed = _placed(found, pieces, _parts(pieces))
+    return Examined(tuple([finding for finding, _ in placed]))
 
 
 def values(pieces: list[Piece], detect: Detect) -> list[tuple[Finding, Value]]:
     """What `examine` finds, each with the value itself."""
+    read = readable(pieces).pieces
+    parts = _parts(read)
     return [
         (finding, Value(finding.type, piece.text[finding.start : finding.end]))
-        for finding, piece in _found(readable(pieces).pieces, detect)
+        for finding, piece in _placed(detect("".join(parts)), read, parts)
     ]
-
-
-def _found(pieces: Sequence[Piece], detect: Detect) -> list[tuple[Finding, Piece]]:
-    parts = _parts(pieces)
-    found = detect("".join(parts))
-    if not found:
-        return []
-    starts = [0, *accumulate(map(len, parts))]
-    return list(_placed(found, pieces, starts))
 
 
 def _parts(pieces: Sequence[Piece]) -> list[str]:
@@ -68,6 +78,14 @@ def _parts(pieces: Sequence[Piece]) -> list[str]:
 
 
 def _placed(
+    found: Sequence[Finding], pieces: Sequence[Piece], parts: Sequence[str]
+) -> list[tuple[Finding, Piece]]:
+    if not found:
+        return []
+    return list(_in_place(found, pieces, [0, *accumulate(map(len, parts))]))
+
+
+def _in_place(
     found: Sequence[Finding], pieces: Sequence[Piece], starts: list[int]
 ) -> Iterator[tuple[Finding, Piece]]:
     for finding in found:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from hybridge.core.disguise import Disguise
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Clearance, Request
-from hybridge.privacy.contents import contents
-from hybridge.privacy.examine import Detect, Examined, Value, examine, values
+from hybridge.privacy.contents import contents, plain_text
+from hybridge.privacy.examine import Detect, Examined, Value, examine, examine_plain, values
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.policy import STRICTNESS, Decision, Policy
 from hybridge.privacy.scan import PIECE, detect
@@ -49,16 +49,23 @@ class Guard:
         keys: Mapping[str, Policy] | None = None,
         *,
         detect: Detect = detect,
+        at_once: int = PIECE,
         pseudonymise: Pseudonymise = lambda _request, _search: None,
         sessions: PrivateSessions | None = None,
+        is_named: Callable[[Request], bool] = lambda _request: True,
     ) -> None:
-        """`keys`: policies by name of the API key, for those with one of their own. `sessions`:
-        where it is remembered which of them have shown personal data; None: nowhere."""
+        """`keys`: policies by name of the API key, for those with one of their own. `at_once`:
+        characters that `detect` may look at on the event loop. `sessions`: where it is remembered
+        which of them have shown personal data; None: nowhere. `is_named`: whether the caller named
+        the session. One that is only guessed from how a conversation opens is not remembered: many
+        begin with the same words, and each sends its whole history."""
         self._policy = policy
         self._keys = keys or {}
         self._detect = detect
+        self._at_once = at_once
         self._pseudonymise = pseudonymise
         self._sessions = sessions
+        self._is_named = is_named
 
     async def screen(
         self, request: Request, *, unreadable: int = 0, disguisable: bool = True
@@ -69,7 +76,7 @@ class Guard:
         `unreadable`: how much of it no detector could read, besides what its body holds.
         `disguisable`: whether placeholders would do; else it stays here instead. Raises
         `RequestError` with the code `privacy_blocked` where the policy blocks it. Anything longer
-        than one piece is examined in a thread, so that other requests go on meanwhile.
+        than `at_once` is examined in a thread, so that other requests go on meanwhile.
         """
         policy = self._keys.get(request.tenant, self._policy)
         request, reasons = self._bound(request)
@@ -103,8 +110,11 @@ class Guard:
         return request, ()
 
     async def _examined(self, request: Request) -> Examined:
+        text = plain_text(request)
+        if text is not None and len(text) <= self._at_once:
+            return examine_plain(request, text, self._detect)
         pieces = contents(request)
-        if sum([len(piece.text) for piece in pieces]) <= PIECE:
+        if sum([len(piece.text) for piece in pieces]) <= self._at_once:
             return examine(pieces, self._detect)
         return await asyncio.to_thread(examine, pieces, self._detect)
 
@@ -116,7 +126,7 @@ class Guard:
             return self._to_hide(asked, policy)
 
         try:
-            if sum([len(piece.text) for piece in contents(request)]) <= PIECE:
+            if sum([len(piece.text) for piece in contents(request)]) <= self._at_once:
                 return self._pseudonymise(request, search)
             return await asyncio.to_thread(self._pseudonymise, request, search)
         except Exception as error:  # whatever breaks: what is not hidden stays here
@@ -144,8 +154,8 @@ class Guard:
         if decision.handling == "pseudonymise":
             reasons = [_told("local_only", found) for found in decision.found.values()]
             if request.clearance is Clearance.ANYWHERE:
-                reasons.append("privacy: placeholders cannot stand for all of it")
-        if self._sessions is not None and decision.found:
+                reasons.append("privacy: kept here, since placeholders cannot stand for it")
+        if self._sessions is not None and decision.found and self._is_named(request):
             self._sessions.note(request.session)
         return Screened(_kept(request), reasons=tuple(reasons))
 

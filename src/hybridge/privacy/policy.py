@@ -42,7 +42,7 @@ class Policy(Struct, frozen=True):
         if own is None:
             return policy
         # An action of its own is for all types that the key itself makes no exception of.
-        types = {**config.types, **own.types} if own.action is None else own.types
+        types = own.types if own.action is not None else config.types | own.types
         action, unexamined = own.action or config.action, own.unexamined or config.unexamined
         return cls(action, types, unexamined, config.on_detector_error)
 
@@ -60,10 +60,10 @@ class Policy(Struct, frozen=True):
             handling = self._handling(finding, findings)
             if handling is not None:
                 found.setdefault(_stricter(handling, least), []).append(finding)
-        handlings: list[Handling] = [*found]
-        if unread:
-            handlings.append(self.unexamined)
-        return Decision(max(handlings, key=STRICTNESS.__getitem__, default="allow"), found, unread)
+        strictest: Handling = "allow" if not unread else self.unexamined
+        for handling in found:
+            strictest = _stricter(strictest, handling)
+        return Decision(strictest, found, unread)
 
     def _handling(self, finding: Finding, findings: Sequence[Finding]) -> Handling | None:
         """None for what is not acted upon: a weak sign, unless its type has a rule of its own and

@@ -81,7 +81,7 @@ _MARGIN = 512
 def detect(text: str) -> tuple[Finding, ...]:
     """All personal data in a text, in order, never overlapping. Indexes are those of `text`."""
     found = _in_piece(text) if len(text) <= PIECE else list(_in_pieces(text))
-    return tuple(_resolve(found)) if found else ()
+    return tuple(resolve(found)) if found else ()
 
 
 def _look_plain(view: View) -> list[Finding]:
@@ -115,7 +115,7 @@ def _in_piece(text: str) -> list[Finding]:
     ]
 
 
-def _resolve(found: list[Finding]) -> list[Finding]:
+def resolve(found: list[Finding]) -> list[Finding]:
     """Of findings that overlap, the surest, then the most telling, then the longest."""
     kept: list[Finding] = []
     for finding in sorted(_in_company(found), key=_weight):

@@ -8,6 +8,7 @@ from pathlib import Path
 from hybridge.budget.prices import Prices
 from hybridge.cloud.config import CloudBackendConfig
 from hybridge.cloud.providers import PROVIDERS
+from hybridge.cloud.transport import is_loopback
 from hybridge.core.backend import Price
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.settings import schema
@@ -28,6 +29,7 @@ def warnings(reading: Reading, settings: Settings) -> tuple[Problem, ...]:
         *_keyless(settings, reading.is_set),
         *_absent_weights(settings),
         *_unused_rules(settings, reading.folder),
+        *_sharing(settings),
         *_deprecated(reading),
     ]
     return tuple(reading.problem(loc, what) for loc, what in found)
@@ -112,6 +114,20 @@ def _unused_rules(settings: Settings, folder: Path) -> Iterator[Finding]:
     beside = folder / RULES
     if settings.routing.rules is None and beside.is_file():
         yield ("routing",), f"{beside} is not used; name it in `routing.rules`"
+
+
+def _sharing(settings: Settings) -> Iterator[Finding]:
+    """A shared cache that shares nothing, or is open to whoever listens."""
+    cache, url = settings.cache, settings.state.redis_url
+    if cache is None or cache.store == "memory":
+        if url is not None:
+            yield ("state", "redis_url"), "is not used; `cache.store: redis` would use it"
+        return
+    if cache.key_env is None:
+        what = "without `key_env` each process finds its own answers only, until it ends"
+        yield ("cache", "store"), what
+    if url is not None and url.startswith("redis:") and not is_loopback(url):
+        yield ("state", "redis_url"), "answers travel to it unencrypted; `rediss://` encrypts them"
 
 
 def _deprecated(reading: Reading) -> Iterator[Finding]:

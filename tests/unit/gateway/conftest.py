@@ -39,7 +39,7 @@ from hybridge.gateway.settle import Settlement
 from hybridge.learning.config import LearningConfig
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.config import PrivacyConfig
-from hybridge.privacy.guard import Guard
+from hybridge.privacy.guard import Guard, Pseudonymise
 from hybridge.privacy.policy import Policy
 from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.routing.config import RoutingConfig
@@ -98,6 +98,7 @@ def stage() -> Stage:
         price: Price | None = PRICE,
         cache: bool | dict[str, Any] = False,
         privacy: dict[str, Any] | None = None,
+        pseudonymise: Pseudonymise | None = None,
         patience: Patience | None = None,
         limits: dict[str, Limits] | None = None,
         fallbacks: dict[str, list[str]] | None = None,
@@ -166,7 +167,7 @@ def stage() -> Stage:
             fleet,
             Guard(
                 Policy.of(PrivacyConfig.model_validate(privacy or {})),
-                pseudonymise=Pseudonyms(Random(1)),
+                pseudonymise=pseudonymise or Pseudonyms(Random(1)),
             ),
             ledger,
             recall,

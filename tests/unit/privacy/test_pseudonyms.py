@@ -275,7 +275,7 @@ async def test_what_cannot_be_replaced_stays_here(asked: Request) -> None:
     assert screened.request.clearance is Clearance.DEVICE_ONLY
     assert screened.request.disguise is None
     told = " ".join(screened.reasons)
-    assert "placeholders cannot stand for all of it" in told
+    assert "placeholders cannot stand for it" in told
     assert "pseudonymised" not in told
     assert MAIL not in told
 
@@ -329,6 +329,17 @@ async def test_the_detector_looks_once_more_at_what_would_go_out() -> None:
     look = partial(second_thoughts, word="user")  # a role, which cannot be replaced
     guard = Guard(Policy("pseudonymise"), detect=look, pseudonymise=Pseudonyms())
     assert (await guard.screen(asked)).request.clearance is Clearance.DEVICE_ONLY
+
+
+async def test_a_detector_may_take_a_placeholder_or_a_part_of_one_for_something() -> None:
+    def names(text: str) -> list[Finding]:
+        found = re.search(r"EMAIL_\d", text) or re.search(r"\{\{.*\}\}", text)
+        return [*detect(text), *([Finding("PERSON", *found.span(), Level.HIGH)] if found else [])]
+
+    guard = Guard(Policy("pseudonymise"), detect=names, pseudonymise=Pseudonyms())
+    for prompt in (MAIL, f"{PHONE}, 13900139000"):
+        screened = await guard.screen(request(turn(prompt)))
+        assert screened.request.clearance is Clearance.DISGUISED
 
 
 async def test_what_stands_for_what_is_gone_with_the_request() -> None:

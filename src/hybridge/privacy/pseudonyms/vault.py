@@ -43,6 +43,8 @@ class Vault:
 
     def is_own(self, found: Value) -> bool:
         """Whether a detector has taken nothing but placeholders of this request for something."""
+        if any(found.text in placeholder for placeholder in self._placeholders.values()):
+            return True  # or a part of one
         matches = list(PLACEHOLDER.finditer(found.text))
         ours = bool(matches) and all(read(match)[1] == self.suffix for match in matches)
         return ours and not any(map(str.isalnum, PLACEHOLDER.sub("", found.text)))
