@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hybridge.core.trail import Trail
 
@@ -131,3 +132,11 @@ class Request(Struct, frozen=True):
     def text(self) -> str:
         """All text of all turns, joined by line breaks."""
         return "\n".join(m.text for m in self.messages if m.text)
+
+
+def whole(request: Request) -> Request:
+    """The same request, to be answered in one piece."""
+    if not request.stream:
+        return request
+    body = {k: v for k, v in request.body.items() if k not in ("stream", "stream_options")}
+    return replace(request, stream=False, include_usage=False, body=body)

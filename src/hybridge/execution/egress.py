@@ -11,7 +11,7 @@ from typing import Protocol
 from hybridge.core.backend import Backend, BackendSpec, Call
 from hybridge.core.embedding import Embedded, Embedder, EmbedderSpec, EmbeddingCall
 from hybridge.core.errors import BackendError, Fault
-from hybridge.core.request import Clearance, Request
+from hybridge.core.request import Clearance, Request, whole
 from hybridge.core.response import Event
 from hybridge.core.trail import Exit, Kind
 
@@ -39,7 +39,8 @@ def let_out(request: Request, to: Elsewhere, kind: Kind = "backend") -> Request:
     if request.clearance is Clearance.DEVICE_ONLY or disguise is None:
         raise _refused(to)
     request.trail.note(Exit(to.name, kind, disguised=True))
-    return disguise.request
+    disguised = disguise.request
+    return disguised if request.stream else whole(disguised)
 
 
 class Guarded:

@@ -13,11 +13,11 @@ from hybridge.core.clock import Clock, Deadline
 from hybridge.core.errors import BackendError
 from hybridge.core.events import Compared, Events, ShadowDropped
 from hybridge.core.plan import Plan
-from hybridge.core.request import Request, Tier
+from hybridge.core.request import Request, Tier, whole
 from hybridge.execution.confidence import Judge
 from hybridge.execution.wanted import Wanted
 from hybridge.gateway.judging import CloudJudge
-from hybridge.gateway.shadowing import Shadowing, Side, whole
+from hybridge.gateway.shadowing import Shadowing, Side
 from hybridge.learning.agreement import agree, said
 from hybridge.learning.judging import Case
 from hybridge.learning.normalise import normalise

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from contextlib import aclosing
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from hybridge.core.backend import Backend, Call
 from hybridge.core.errors import BackendError, Fault
-from hybridge.core.request import Request, Tier
+from hybridge.core.request import Tier
 from hybridge.core.response import Completion
 from hybridge.execution.replay import Replay
 from hybridge.learning.agreement import Said
@@ -88,14 +87,6 @@ class Shadowing:
     def _error(self, what: str, fault: Fault) -> BackendError:
         name = self.backend.spec.name
         return BackendError(f"{name} {what}", backend=name, fault=fault)
-
-
-def whole(request: Request) -> Request:
-    """The same request, to be answered in one piece."""
-    if not request.stream:
-        return request
-    body = {k: v for k, v in request.body.items() if k not in ("stream", "stream_options")}
-    return replace(request, stream=False, include_usage=False, body=body)
 
 
 async def _only(backend: Backend, call: Call) -> Completion | BackendError:

@@ -18,6 +18,16 @@ Detect = Callable[[str], Sequence[Finding]]
 """What is found in one text."""
 
 
+class Value(Struct, frozen=True):
+    """Personal data as it literally stands in a request. Only who hides it gets to see it."""
+
+    type: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Value({self.type})"
+
+
 class Examined(Struct, frozen=True):
     """What is known of a request's contents."""
 
@@ -35,8 +45,8 @@ def examine(pieces: list[Piece], detect: Detect) -> Examined:
     """All strings in one pass: many short ones cost as little as one long one."""
     read = readable(pieces)
     parts = _parts(read.pieces)
-    found = detect("".join(parts))
-    return Examined(_placed(found, read.pieces, parts), read.unread)
+    found = _placed(detect("".join(parts)), read.pieces, parts)
+    return Examined(tuple([finding for finding, _ in found]), read.unread)
 
 
 def examine_plain(request: Request, text: str, detect: Detect) -> Examined:
@@ -46,7 +56,18 @@ def examine_plain(request: Request, text: str, detect: Detect) -> Examined:
     if not found:
         return NOTHING
     pieces = contents(request)
-    return Examined(_placed(found, pieces, _parts(pieces)))
+    placed = _placed(found, pieces, _parts(pieces))
+    return Examined(tuple([finding for finding, _ in placed]))
+
+
+def values(pieces: list[Piece], detect: Detect) -> list[tuple[Finding, Value]]:
+    """What `examine` finds, each with the value itself."""
+    read = readable(pieces).pieces
+    parts = _parts(read)
+    return [
+        (finding, Value(finding.type, piece.text[finding.start : finding.end]))
+        for finding, piece in _placed(detect("".join(parts)), read, parts)
+    ]
 
 
 def _parts(pieces: Sequence[Piece]) -> list[str]:
@@ -58,17 +79,17 @@ def _parts(pieces: Sequence[Piece]) -> list[str]:
 
 def _placed(
     found: Sequence[Finding], pieces: Sequence[Piece], parts: Sequence[str]
-) -> tuple[Finding, ...]:
+) -> list[tuple[Finding, Piece]]:
     if not found:
-        return ()
-    return tuple(_in_place(found, pieces, [0, *accumulate(map(len, parts))]))
+        return []
+    return list(_in_place(found, pieces, [0, *accumulate(map(len, parts))]))
 
 
 def _in_place(
     found: Sequence[Finding], pieces: Sequence[Piece], starts: list[int]
-) -> Iterator[Finding]:
+) -> Iterator[tuple[Finding, Piece]]:
     for finding in found:
         index = bisect_right(starts, finding.start) - 1
         at, piece = starts[index], pieces[index]
         end = min(finding.end - at, len(piece.text))
-        yield replace(finding, start=finding.start - at, end=end, place=piece.place)
+        yield replace(finding, start=finding.start - at, end=end, place=piece.place), piece

@@ -13,14 +13,16 @@ from hybridge.core.disguise import Disguise
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Clearance, Request
 from hybridge.privacy.contents import contents, plain_text
-from hybridge.privacy.examine import Detect, Examined, examine, examine_plain
+from hybridge.privacy.examine import Detect, Examined, Value, examine, examine_plain, values
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.policy import STRICTNESS, Decision, Policy
 from hybridge.privacy.scan import PIECE, detect
 from hybridge.privacy.sessions import PrivateSessions
 
-Pseudonymise = Callable[[Request, Sequence[Finding]], Disguise | None]
-"""Makes a disguise in which none of the findings can be read; None where it cannot."""
+Search = Callable[[Request], Sequence[Value]]
+"""All that is to be hidden in a request."""
+Pseudonymise = Callable[[Request, Search], Disguise | None]
+"""Makes a disguise in which the search finds nothing any more; None where it cannot."""
 _log = logging.getLogger("hybridge.privacy")
 
 _MOST_NAMED = 8
@@ -48,7 +50,7 @@ class Guard:
         *,
         detect: Detect = detect,
         at_once: int = PIECE,
-        pseudonymise: Pseudonymise = lambda _request, _findings: None,
+        pseudonymise: Pseudonymise = lambda _request, _search: None,
         sessions: PrivateSessions | None = None,
         is_named: Callable[[Request], bool] = lambda _request: True,
     ) -> None:
@@ -89,7 +91,10 @@ class Guard:
             return Screened(request, reasons=reasons)
         unread = examined.unread + unreadable
         decision = policy.decide(examined.findings, unread, least=wish)
-        screened = self._carried_out(request, decision, disguisable=disguisable)
+        disguise = None
+        if decision.handling == "pseudonymise" and disguisable:
+            disguise = await self._disguised(request, policy)
+        screened = self._carried_out(request, decision, disguise)
         if examined.unread:
             reasons += (f"privacy: attachments not examined: {examined.unread}",)
         return Screened(screened.request, examined.findings, (*screened.reasons, *reasons))
@@ -113,23 +118,46 @@ class Guard:
             return examine(pieces, self._detect)
         return await asyncio.to_thread(examine, pieces, self._detect)
 
-    def _carried_out(self, request: Request, decision: Decision, *, disguisable: bool) -> Screened:
-        handling, hidden = decision.handling, decision.found.get("pseudonymise", ())
-        reasons = [_told(one, found) for one, found in decision.found.items()]
-        if handling == "block":
+    async def _disguised(self, request: Request, policy: Policy) -> Disguise | None:
+        if request.clearance is not Clearance.ANYWHERE:
+            return None
+
+        def search(asked: Request) -> list[Value]:
+            return self._to_hide(asked, policy)
+
+        try:
+            if sum([len(piece.text) for piece in contents(request)]) <= self._at_once:
+                return self._pseudonymise(request, search)
+            return await asyncio.to_thread(self._pseudonymise, request, search)
+        except Exception as error:  # whatever breaks: what is not hidden stays here
+            _log.error("pseudonymising failed: %s", type(error).__name__)
+            return None
+
+    def _to_hide(self, request: Request, policy: Policy) -> list[Value]:
+        found = values(contents(request), self._detect)
+        decision = policy.decide([finding for finding, _ in found], least=request.wish.handling)
+        allowed = set(decision.found.get("allow", ()))
+        acted_on = {finding for some in decision.found.values() for finding in some} - allowed
+        return [value for finding, value in found if finding in acted_on]
+
+    def _carried_out(
+        self, request: Request, decision: Decision, disguise: Disguise | None
+    ) -> Screened:
+        if decision.handling == "block":
             raise _blocked(decision)
-        if handling == "pseudonymise" and request.clearance is Clearance.ANYWHERE:
-            disguise = self._pseudonymise(request, hidden) if disguisable else None
-            if disguise is not None:
-                disguised = replace(request, clearance=Clearance.DISGUISED, disguise=disguise)
-                return Screened(disguised, reasons=tuple(reasons))
-            reasons.append("privacy: kept on this device, since placeholders cannot stand for it")
-            handling = "local_only"
-        if handling == "local_only":
-            if self._sessions is not None and decision.found and self._is_named(request):
-                self._sessions.note(request.session)
-            request = _kept(request)
-        return Screened(request, reasons=tuple(reasons))
+        reasons = [_told(one, found) for one, found in decision.found.items()]
+        if decision.handling == "allow":
+            return Screened(request, reasons=tuple(reasons))
+        if disguise is not None:
+            request = replace(request, clearance=Clearance.DISGUISED, disguise=disguise)
+            return Screened(request, reasons=tuple(reasons))
+        if decision.handling == "pseudonymise":
+            reasons = [_told("local_only", found) for found in decision.found.values()]
+            if request.clearance is Clearance.ANYWHERE:
+                reasons.append("privacy: kept here, since placeholders cannot stand for it")
+        if self._sessions is not None and decision.found and self._is_named(request):
+            self._sessions.note(request.session)
+        return Screened(_kept(request), reasons=tuple(reasons))
 
 
 _TOLD = {

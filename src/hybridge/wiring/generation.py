@@ -32,6 +32,7 @@ from hybridge.privacy.examine import Detect
 from hybridge.privacy.guard import Guard
 from hybridge.privacy.layers import AT_ONCE
 from hybridge.privacy.policy import Policy
+from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.privacy.scan import PIECE, detect
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
@@ -207,6 +208,7 @@ class _Builder:
             {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
             detect=self._detect,
             at_once=PIECE if self._detect is detect else AT_ONCE,
+            pseudonymise=Pseudonyms(),
             sessions=self._lasting.private_sessions if privacy.private_sessions else None,
             is_named=is_named,
         )

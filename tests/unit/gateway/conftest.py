@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
@@ -40,6 +41,7 @@ from hybridge.learning.shadow import Shadow
 from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.guard import Guard, Pseudonymise
 from hybridge.privacy.policy import Policy
+from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.routing.config import RoutingConfig
 from hybridge.routing.facts import Facts
 from hybridge.routing.rules import Rules
@@ -96,7 +98,7 @@ def stage() -> Stage:
         price: Price | None = PRICE,
         cache: bool | dict[str, Any] = False,
         privacy: dict[str, Any] | None = None,
-        pseudonymise: Pseudonymise = lambda _request, _findings: None,
+        pseudonymise: Pseudonymise | None = None,
         patience: Patience | None = None,
         limits: dict[str, Limits] | None = None,
         fallbacks: dict[str, list[str]] | None = None,
@@ -164,7 +166,8 @@ def stage() -> Stage:
         gateway = Gateway(
             fleet,
             Guard(
-                Policy.of(PrivacyConfig.model_validate(privacy or {})), pseudonymise=pseudonymise
+                Policy.of(PrivacyConfig.model_validate(privacy or {})),
+                pseudonymise=pseudonymise or Pseudonyms(Random(1)),
             ),
             ledger,
             recall,

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.anyio
 SURE, UNSURE = saying("The tilt of its axis.", confidence=0.99), saying("Dunno.", confidence=0.2)
 CLOUD = saying("The tilt.")
 HARD, EASY, BAND = 0.9, 0.1, 0.5
+MAIL = {"prompt": "Why does zhang.wei@corp.cn ask?", "privacy": {"action": "pseudonymise"}}
 
 
 def failing(name, fault=Fault.SERVER):
@@ -46,6 +47,9 @@ SCENES = {
         {"patience": Patience(deadline_s=5, hedge_after_s=0.02)},
     ),
     "kept": (SURE, CLOUD, EASY, {"cache": True}),
+    "disguised": (SURE, saying("Ask {{EMAIL_1_"), HARD, MAIL),
+    "disguised and failed": (SURE, failing("cloud"), HARD, MAIL),
+    "disguised and shadowed": (SURE, saying("Ask {{EMAIL_1_"), BAND, MAIL),
 }
 
 
@@ -68,10 +72,11 @@ def left():
 async def test_nothing_of_a_request_waits_for_the_collector(stage, ask, left, name, stream):
     edge, cloud, p, more = SCENES[name]
     more = dict(more)
-    model = more.pop("model", "auto")
+    asks = {"model": more.pop("model", "auto")}
+    asks |= {"prompt": more.pop("prompt")} if "prompt" in more else {}
     async with stage(edge, cloud, p=p, **more) as scene:
         for _ in range(2):
-            await asked(scene, ask(model=model, stream=stream))
+            await asked(scene, ask(**asks, stream=stream))
         await asyncio.sleep(0.05)  # a comparison may still be at it
         scene.edge.calls.clear()
         scene.cloud.calls.clear()

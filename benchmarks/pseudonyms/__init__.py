@@ -1,0 +1,1 @@
+"""How often placeholders come back from a model as they went out."""

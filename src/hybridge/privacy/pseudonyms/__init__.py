@@ -1,0 +1,1 @@
+"""Placeholders where a request holds personal data, and the values back in its answer (R31)."""
