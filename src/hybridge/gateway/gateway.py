@@ -13,7 +13,7 @@ from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Clock, Deadline
 from hybridge.core.plan import Plan, Route
 from hybridge.core.report import Report
-from hybridge.core.request import AUTO, Request, Tier
+from hybridge.core.request import AUTO, Clearance, Request, Tier
 from hybridge.execution.hedge import hedged
 from hybridge.execution.outcome import Outcome
 from hybridge.execution.runner import Runner
@@ -29,7 +29,7 @@ from hybridge.gateway.shadowing import Shadowing
 from hybridge.gateway.status import Status
 from hybridge.gateway.trip import Trip
 from hybridge.gateway.visit import Visit, Visits
-from hybridge.privacy.guard import Guard
+from hybridge.privacy.guard import Blocked, Guard
 from hybridge.routing.facts import estimate_prompt_tokens
 
 
@@ -144,7 +144,12 @@ class Gateway:
 
     async def _screen(self, trip: Trip) -> None:
         """Decides how far the request may travel."""
-        screened = await self._guard.screen(trip.request)
+        try:
+            screened = await self._guard.screen(trip.request)
+        except Blocked as blocked:
+            trip.request = replace(trip.request, clearance=Clearance.DEVICE_ONLY)
+            trip.found = blocked.findings
+            raise
         trip.request = screened.request
         trip.screen_reasons, trip.found = screened.reasons, screened.findings
 

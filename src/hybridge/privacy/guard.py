@@ -39,6 +39,16 @@ class Screened(Struct, frozen=True):
     """Types and places, never values."""
 
 
+class Blocked(RequestError):
+    """The policy does not let a request be processed at all. Code `privacy_blocked`."""
+
+    def __init__(
+        self, message: str, findings: tuple[Finding, ...] = (), param: str | None = None
+    ) -> None:
+        super().__init__(message, param=param, code="privacy_blocked")
+        self.findings = findings
+
+
 class Guard:
     """Screens requests under the policies of their keys. Fails closed: what cannot be examined
     stays here."""
@@ -75,7 +85,7 @@ class Guard:
 
         `unreadable`: how much of it no detector could read, besides what its body holds.
         `disguisable`: whether placeholders would do; else it stays here instead. Raises
-        `RequestError` with the code `privacy_blocked` where the policy blocks it. Anything longer
+        `Blocked` where the policy wants it so. Anything longer
         than `at_once` is examined in a thread, so that other requests go on meanwhile.
         """
         policy = self._keys.get(request.tenant, self._policy)
@@ -183,25 +193,17 @@ def _unchecked(
     _log.error("the privacy check failed: %s", type(error).__name__)
     least = STRICTNESS[request.wish.handling]
     if max(least, STRICTNESS[policy.on_detector_error]) >= STRICTNESS["block"]:
-        raise RequestError(
-            "the privacy check failed, so the request is refused", code="privacy_blocked"
-        )
+        raise Blocked("the privacy check failed, so the request is refused")
     reason = "privacy: the check failed, so the request is kept on this device"
     return Screened(_kept(request), reasons=(*reasons, reason))
 
 
-def _blocked(decision: Decision) -> RequestError:
-    found = decision.found.get("block", ())
+def _blocked(decision: Decision) -> Blocked:
+    found = tuple(decision.found.get("block", ()))
     if not found:
-        return RequestError(
-            f"the request holds contents that cannot be examined: {decision.unread}",
-            code="privacy_blocked",
-        )
-    return RequestError(
-        f"the request holds personal data that may not be processed: {_named(found)}",
-        param=found[0].place.partition("[")[0] or None,
-        code="privacy_blocked",
-    )
+        return Blocked(f"the request holds contents that cannot be examined: {decision.unread}")
+    what = f"the request holds personal data that may not be processed: {_named(found)}"
+    return Blocked(what, found, found[0].place.partition("[")[0] or None)
 
 
 def _named(findings: Iterable[Finding]) -> str:
