@@ -1,42 +1,60 @@
 """Words that make a number what it is, in Chinese and English, or say that it is something else.
 
-Latin words are matched as substrings on purpose where a number may be glued to them (`phone138…`);
-`\\b` is of no use beside Chinese characters.
+They are searched in lower case, and Latin ones as substrings on purpose where a number may be glued
+to them (`phone138…`); `\\b` is of no use beside Chinese characters.
 """
 
 from __future__ import annotations
 
 import re
 
-
-def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+from hybridge.privacy.words import any_word
 
 
-IDENTITY = _words(
-    r"身份证|证件号|证件|身分证|公民身份|id.?card|identity|identification|national id"
-    r"|\bid (?:no|number)|国籍"
+_ID = "i(?<![a-z0-9_]i)d"
+"""The word `id` on its own."""
+
+
+def _any(*words: str, alone: str = "") -> re.Pattern[str]:
+    """One of the words, or the pattern `alone`, which has to begin with a letter."""
+    somewhere = any_word(word for row in words for word in row.split("|"))
+    return re.compile(f"{somewhere}|{alone}" if alone else somewhere)
+
+
+IDENTITY = _any(
+    "身份证|证件|身分证|公民身份|国籍",
+    "idcard|id card|id-card|identity|identification|national id",
+    alone=f"{_ID} (?:no|number)",
 )
-CARD = _words(r"卡号|银行卡|信用卡|储蓄卡|工资卡|账号|帐号|账户|户名|card|visa|master|amex|卡")
-CARD_FOR_SURE = _words(
-    r"银行卡|信用卡|储蓄卡|工资卡|卡号|账号|帐号|账户"
-    r"|(?:credit|debit|bank|card) ?(?:card|no|number|account)"
+CARD = _any("卡|账号|帐号|账户|户名|card|visa|master|amex")
+CARD_FOR_SURE = _any(
+    "银行卡|信用卡|储蓄卡|工资卡|卡号|账号|帐号|账户",
+    *(
+        f"{whose}{gap}{what}"
+        for whose in ("credit", "debit", "bank", "card")
+        for gap in ("", " ")
+        for what in ("card", "no", "number", "account")
+    ),
 )
-PHONE = _words(
-    r"电话|手机|联系方式|号码|致电|拨打|来电|電話|携帯|연락처|전화"
-    r"|tel|phone|mobile|call|cell|whats|contact|reach me|text me"
+_PHONE = (
+    "电话|手机|联系方式|号码|致电|拨打|来电|電話|携帯|연락처|전화",
+    "tel|phone|mobile|call|cell|whats|contact|reach me|text me|fax|messages to|answering at",
 )
-PASSPORT = _words(r"护照|通行证|回乡证|台胞证|passport")
-SOCIAL_SECURITY = _words(r"ssn|social.?sec")
-SOCIAL_CREDIT = _words(r"信用代码|税号|纳税人识别|uscc|credit code|tax (?:id|no)")
-EMAIL = _words(r"邮箱|邮件|邮址|e-?mail")
-LOGIN = _words(
-    r"log(?:ged|in)|client|remote|visitor|user|my ip|\bip ?[=:]|addr"
-    r"|登录|用户|客户|访客|来访|我的|来源"
+PHONE = _any(*_PHONE)
+PASSPORT = _any("护照|通行证|回乡证|台胞证|passport")
+SOCIAL_SECURITY = _any("ssn|social sec|social-sec|socialsec|social_sec")
+NUMBER = _any(*_PHONE, "卡|账号|帐号|账户|card|身份证|证件|identity| id|ssn|social sec")
+"""Whatever may come before a number of a person."""
+SOCIAL_CREDIT = _any("信用代码|税号|纳税人识别|uscc|credit code|tax id|tax no")
+EMAIL = _any("邮箱|邮件|邮址|email|e-mail")
+LOGIN = _any(
+    "logged|login|client|remote|visitor|user|my ip|addr|登录|用户|客户|访客|来访|我的|来源",
+    alone="i(?<![a-z0-9_]i)p ?[=:]",
 )
-SOMETHING_ELSE = _words(
-    r"订单|单号|流水|快递|运单|物流|编号|序列号|货号|条码|交易号|时间戳|版本|雪花|计算|除以|乘以|求|质因数"
-    r"|isbn|order|tracking|invoice|sku|barcode|serial|version|timestamp|part number|doi|arxiv"
-    r"|prime|divided|factor|compute|\bid\b"
+SOMETHING_ELSE = _any(
+    "订单|单号|流水|快递|运单|物流|编号|序列号|货号|条码|交易号|时间戳|版本|雪花|计算|除以|乘以|求|质因数",
+    "isbn|order|tracking|invoice|sku|barcode|serial|version|timestamp|part number|doi|arxiv",
+    "prime|divided|factor|compute",
+    alone=f"{_ID}(?![a-z0-9_])",
 )
 """Order numbers, serial numbers, versions, sums."""

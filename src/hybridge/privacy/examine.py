@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from hybridge.privacy.contents import Piece, readable
 from hybridge.privacy.finding import Finding
@@ -47,8 +46,12 @@ def _parts(pieces: Sequence[Piece]) -> list[str]:
 def _placed(
     found: Sequence[Finding], pieces: Sequence[Piece], starts: list[int]
 ) -> Iterator[Finding]:
+    """One finding for each string that it reaches into: nearly always that is a single one."""
     for finding in found:
         index = bisect_right(starts, finding.start) - 1
-        at, piece = starts[index], pieces[index]
-        end = min(finding.end - at, len(piece.text))
-        yield replace(finding, start=finding.start - at, end=end, place=piece.place)
+        while index < len(pieces) and starts[index] < finding.end:
+            at, piece = starts[index], pieces[index]
+            start, end = max(finding.start - at, 0), min(finding.end - at, len(piece.text))
+            if start < end:
+                yield Finding(finding.type, start, end, finding.level, piece.place)
+            index += 1

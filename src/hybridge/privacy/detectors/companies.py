@@ -10,7 +10,7 @@ from hybridge.privacy.checksums import social_credit_code
 from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.view import View
 
-_GAP = r"[ \-.\n]{0,4}"
+_GAP = r"[ \-.\n]{0,4}+"
 _CODE = re.compile(
     rf"[159YNlI](?<![0-9A-Za-z].){_GAP}[1239Il]{_GAP}[1-6lI](?:{_GAP}[0-9OIl]){{5}}"
     rf"(?:{_GAP}[0-9A-RTUWXYl]){{10}}(?![0-9A-Za-z])"
@@ -23,9 +23,7 @@ _FROM_LETTERS = str.maketrans("OIl", "011")
 
 def detect(view: View) -> Iterator[Finding]:
     """Codes whose check character is right; spaced ones only with a letter in them or a name."""
-    if not view.digits:
-        return
-    for match in _CODE.finditer(view.text):
+    for match in view.matches(_CODE, "USCC"):
         written = _SPACING.sub("", match.group())
         code = written.translate(_FROM_LETTERS)
         if not social_credit_code(code):

@@ -6,28 +6,28 @@ import base64
 import binascii
 import html
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import accumulate
 from urllib.parse import unquote
 
 from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.normalise import normalise
-from hybridge.privacy.view import View
+from hybridge.privacy.view import BOUNDARY, View
 
-_BLOB = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
+_BLOB = re.compile(r"[A-Za-z0-9+/]{12,}+={0,2}")
 _TOKENS = (
     ("", _BLOB),
-    ("%", re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z0-9._~+\-]{0,40}){2,170}")),
-    ("&#", re.compile(r"(?:&#x?[0-9A-Fa-f]{2,6};){5,64}")),
-    ("\\u", re.compile(r"(?:\\u[0-9A-Fa-f]{4}[A-Za-z0-9._\-]{0,40}){2,128}")),
+    ("%", re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z0-9._~+\-]{0,40}+){2,340}+")),
+    ("&#", re.compile(r"(?:&#x?[0-9A-Fa-f]{2,6};){5,256}+")),
+    ("\\u", re.compile(r"(?:\\u[0-9A-Fa-f]{4}[A-Za-z0-9._\-]{0,40}+){2,256}+")),
 )
 """How encoded text looks, each after something cheap that it holds."""
-_HEXADECIMAL = re.compile("(?:0[xX])?((?:[0-9A-Fa-f]{2}){7,64})$")
+_HEXADECIMAL = re.compile("(?:0[xX])?((?:[0-9A-Fa-f]{2}){7,4096})$")
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
-_MOST = 16
-"""Tokens looked into per piece of text; more are no message but a blob."""
-_LONGEST = 1024
-"""Characters of a token that is still looked into; a longer one is a blob."""
+_WHITESPACE = str.maketrans("\n\r\t", "   ")
+_LONGEST = 8192
+"""Characters of a token that is still looked into; a longer one is a file."""
 _FEWEST = 7
 """Characters that a decoded token must have to hold anything."""
 _WEAK = frozenset({"PERSON", "IP"})
@@ -39,12 +39,17 @@ def encoded(
     """The detector that decodes tokens and asks `detect` about what they say, one layer deep."""
 
     def look(view: View) -> Iterator[Finding]:
-        for span, decoded in islice(_decodable(view), _MOST):
-            inside = detect(View.of(normalise(decoded).text))
-            kinds = [f for f in inside if f.level >= Level.MEDIUM and f.type not in _WEAK]
-            if kinds:
-                surest = max(kinds, key=lambda finding: finding.level)
-                yield Finding(surest.type, *span, Level.MEDIUM)
+        spans, texts = [], []
+        for span, text in _decodable(view):
+            spans.append(span)
+            texts.append(normalise(text.replace(BOUNDARY, " ")).text)
+        if not spans:
+            return
+        starts = [0, *accumulate(len(text) + 1 for text in texts)]
+        for finding in detect(View.of(BOUNDARY.join(texts))):
+            if finding.level >= Level.MEDIUM and finding.type not in _WEAK:
+                span = spans[bisect_right(starts, finding.start) - 1]
+                yield Finding(finding.type, *span, Level.MEDIUM)
 
     return look
 
@@ -67,7 +72,10 @@ def decode(token: str) -> str | None:
         text = _decoded(token)
     except (ValueError, binascii.Error):  # UnicodeDecodeError is a ValueError
         return None
-    return text if text and text.isprintable() and len(text) >= _FEWEST else None
+    if text is None or len(text) < _FEWEST:
+        return None
+    text = text.translate(_WHITESPACE)
+    return text if text.isprintable() else None
 
 
 def _decoded(token: str) -> str | None:

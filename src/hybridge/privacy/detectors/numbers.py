@@ -1,28 +1,34 @@
 """Numbers with anything between their digits, and who claims them.
 
 A candidate is a run of digits with separators. Families are asked in order; what nobody claims as a
-whole is tried again in parts, since two numbers often stand side by side.
+whole is read in parts, since two numbers often stand side by side: parts that are grouped as such
+numbers usually are, and near a word such as `phone` any neighbouring groups.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from hybridge.privacy import cues
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import View
+from hybridge.privacy.view import Tally, View
 
-_CANDIDATE = re.compile(
-    r"(?<![0-9A-Za-z_/#])(?<!\d[.\-])"
-    r"[+(]?\d(?:[ \-.()\n]{0,4}\d){6,26}[Xx]?"
-    r"(?![0-9A-WYZa-wyz_]|\.\d)"
+_FEWEST, _MOST_DIGITS = 7, 19
+_END = r"(?![0-9A-WYZa-wyz_])"
+_RUN = re.compile(
+    r"[+(0-9](?<![0-9A-Za-z_/#].)(?=[ \-.()\n]{0,4}\d(?:[ \-.()\n]{0,4}\d){5})"
+    rf"(?:(?<=[+(])\d++|(?<=\d)\d*+)[Xx]?+{_END}(?:[ \-.()\n]{{1,4}}+\d++[Xx]?+{_END})*+"
 )
+"""At least seven digits; a group that ends in letters (`2nd`) is no part of it."""
 _DOTTED_QUAD = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _GROUP = re.compile(r"[+(]?\d+[Xx]?\)?")
 _SEPARATORS = re.compile(r"[ \-.()\n]")
-_MOST_GROUPS = 6
-_FEWEST_DIGITS = 7
+_NAMED_GROUPS, _NAMED_CHARS, _MOST_GROUPS, _MOST_NAMED = 3, 64, 6, 96
+"""What is looked at behind a word that names a number, and how often in one piece of text."""
+_LONGEST = 80
+"""Characters of a number with everything between its digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +41,16 @@ class Number:
     start: int
     digits: str
     """Without separators and plus sign; may end in X."""
-    separators: frozenset[str]
-    """Which ones it holds."""
 
     @classmethod
     def of(cls, view: View, raw: str, start: int) -> Number:
-        digits = _SEPARATORS.sub("", raw).lstrip("+")
-        return cls(view, raw, start, digits, frozenset(_SEPARATORS.findall(raw)))
+        digits = raw if raw.isdigit() else _SEPARATORS.sub("", raw).lstrip("+")
+        return cls(view, raw, start, digits)
+
+    @property
+    def separators(self) -> frozenset[str]:
+        """Which ones it holds."""
+        return frozenset(_SEPARATORS.findall(self.raw))
 
     @property
     def end(self) -> int:
@@ -56,6 +65,11 @@ class Number:
         """Whether a cue stands around it."""
         return self.view.near(cue, self.start, self.end, before, after)
 
+    @property
+    def is_something_else(self) -> bool:
+        """Whether it is called an order, a version, a sum."""
+        return self.near(cues.SOMETHING_ELSE, before=14, after=6)
+
     def found(self, kind: str, level: Level) -> Finding:
         """This number, as a finding."""
         return Finding(kind, self.start, self.end, level)
@@ -65,45 +79,70 @@ Claim = Callable[[Number], Finding | None]
 """A family's word on one candidate."""
 
 
-def numbers(claims: Sequence[Claim]) -> Callable[[View], Iterator[Finding]]:
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Who claims numbers of one kind."""
+
+    claim: Claim
+    lengths: range
+    """Digits that such a number may have; with others it is not asked."""
+    usual: str = ""
+    """A pattern for how such numbers are grouped, where they stand among other numbers."""
+
+
+class Numbers:
     """The detector that asks these families in this order."""
 
-    def detect(view: View) -> Iterator[Finding]:
-        if not view.digits:
-            return
-        for match in _CANDIDATE.finditer(view.text):
-            if _DOTTED_QUAD.match(view.text, match.start()):
-                continue
-            whole = _first(claims, Number.of(view, match.group(), match.start()))
+    def __init__(self, families: Iterable[Family]) -> None:
+        asked = tuple(families)
+        self._claims: Sequence[Sequence[Claim]] = [
+            [family.claim for family in asked if length in family.lengths]
+            for length in range(_MOST_DIGITS + 1)
+        ]
+        usual = "|".join(family.usual for family in asked if family.usual)
+        self._usual = re.compile(rf"[+(0-9](?<![0-9A-Za-z].)(?:{usual})(?![0-9A-Za-z])")
+
+    def detect(self, view: View) -> Iterator[Finding]:
+        """Each number that a family claims. Raises `Crowded`."""
+        parts, named = Tally("PHONE"), 0
+        for run in _RUN.finditer(view.text):
+            raw, start = run.group(), run.start()
+            whole = self._claimed(Number.of(view, raw, start)) if len(raw) <= _LONGEST else None
             if whole is not None:
                 yield whole
-            else:
-                yield from _in_parts(claims, view, match.group(), match.start())
+            elif not raw.isdigit() and not _DOTTED_QUAD.match(view.text, start):
+                if named < _MOST_NAMED and view.near(cues.NUMBER, start, start + 1, 28, 0):
+                    named += 1
+                    yield from self._beside_its_name(view, raw, start)
+                yield from self._in_parts(view, run, parts)
 
-    return detect
+    def _claimed(self, number: Number) -> Finding | None:
+        length = len(number.digits)
+        if length <= _MOST_DIGITS:
+            for claim in self._claims[length]:
+                finding = claim(number)
+                if finding is not None:
+                    return finding
+        return None
 
-
-def _first(claims: Sequence[Claim], number: Number) -> Finding | None:
-    for claim in claims:
-        finding = claim(number)
-        if finding is not None:
-            return finding
-    return None
-
-
-def _in_parts(claims: Sequence[Claim], view: View, raw: str, start: int) -> Iterator[Finding]:
-    """Every run of neighbouring groups, the longest first, from the left."""
-    groups = [group.span() for group in _GROUP.finditer(raw)]
-    left = 0
-    while len(groups) > 1 and left < len(groups):
-        for right in range(min(len(groups), left + _MOST_GROUPS), left, -1):
-            begin = groups[left][0]
-            number = Number.of(view, raw[begin : groups[right - 1][1]], start + begin)
-            if len(number.digits) < _FEWEST_DIGITS:
-                break
-            finding = None if number.raw == raw else _first(claims, number)
+    def _in_parts(self, view: View, run: re.Match[str], parts: Tally) -> Iterator[Finding]:
+        """Neighbouring groups that look like a number of some family, from the left."""
+        for part in self._usual.finditer(view.text, *run.span()):
+            parts.count()
+            finding = self._claimed(Number.of(view, part.group(), part.start()))
             if finding is not None:
                 yield finding
-                left = right - 1
-                break
-        left += 1
+
+    def _beside_its_name(self, view: View, raw: str, start: int) -> Iterator[Finding]:
+        """Any neighbouring groups near the beginning, the longest first."""
+        groups = [group.span() for group in _GROUP.finditer(raw, 0, _NAMED_CHARS)]
+        for left in range(min(len(groups), _NAMED_GROUPS)):
+            for right in range(min(len(groups), left + _MOST_GROUPS), left, -1):
+                begin = groups[left][0]
+                number = Number.of(view, raw[begin : groups[right - 1][1]], start + begin)
+                if len(number.digits) < _FEWEST:
+                    break
+                finding = self._claimed(number)
+                if finding is not None:
+                    yield finding
+                    return
