@@ -76,7 +76,8 @@ _NUMERAL_RUN = re.compile(
     rf"|{_NUMERAL}(?<=[A-Z].){_NUMERAL}{{2,3}}(?!{_NUMERAL})"  # the end of a licence plate
 )
 _FROM_NUMERALS = str.maketrans(_NUMERALS)
-_MIXED = re.compile(r"[0-9]-{0,2}[OolI]|[OolI]-{0,2}[0-9]")
+_MIXED = re.compile(r"[0-9](?:-{0,2}[OolI]|(?<=[OolI].)|(?<=[OolI]-.)|(?<=[OolI]--.))")
+_LETTERS = re.compile("[OolI]")
 _SPELT = re.compile(r"(?<![A-Za-z0-9])[0-9OolI](?:-{0,2}[0-9OolI]){8,22}(?![A-WYZa-wyz0-9])")
 _FROM_LETTERS = str.maketrans("OolI", "0011")
 _MANY_DIGITS = re.compile(r"(?:[^0-9]*[0-9]){5}")
@@ -111,7 +112,8 @@ def normalise(text: str) -> Normalised:
 
 def _digits(text: str) -> str:
     """`l38OOl38OOO` is how some write a number that they do not want to be found."""
-    return _SPELT.sub(_respelt, text) if _MIXED.search(text) else text
+    mixed = _LETTERS.search(text) and _MIXED.search(text)
+    return _SPELT.sub(_respelt, text) if mixed else text
 
 
 def _respelt(run: re.Match[str]) -> str:

@@ -9,18 +9,18 @@ from msgspec import Struct
 
 BOUNDARY = "\x1f"
 """Stands between strings that do not belong together: no pattern and no context reaches over it."""
-MOST = 384
-"""Candidates of one kind that are judged in one piece of text. See `Crowded`."""
+MOST = 1200
+"""Candidates that are judged in one text of ordinary length. See `Crowded`."""
 
 _DIGIT = re.compile("[0-9]")
 _TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
 class Crowded(Exception):
-    """More candidates of one kind than are worth judging one by one: no one writes such a text.
+    """More candidates than are worth judging one by one: no one writes such a text.
 
-    Whoever looks at the piece takes all of it for data of that kind, so that time stays linear and
-    nothing hides behind a thousand numbers that look like others.
+    Whoever looks at it takes all of it for data of that kind, so that time stays linear and nothing
+    hides behind a thousand numbers that look like others.
     """
 
     def __init__(self, kind: str) -> None:
@@ -29,19 +29,18 @@ class Crowded(Exception):
 
 
 class Tally:
-    """Counts candidates of one kind. Raises `Crowded` when there are too many."""
+    """Counts the candidates of all kinds in one text."""
 
-    __slots__ = ("_kind", "_left")
+    __slots__ = ("_left",)
 
-    def __init__(self, kind: str, most: int = MOST) -> None:
-        self._kind = kind
+    def __init__(self, most: int = MOST) -> None:
         self._left = most
 
-    def count(self) -> None:
-        """One more."""
+    def count(self, kind: str) -> None:
+        """One more. Raises `Crowded` when there are too many."""
         self._left -= 1
         if self._left < 0:
-            raise Crowded(self._kind)
+            raise Crowded(kind)
 
 
 class View(Struct, frozen=True):
@@ -54,13 +53,14 @@ class View(Struct, frozen=True):
     """No Chinese in it, nor anything else beyond ASCII."""
     digits: bool
     """Whether it holds a digit."""
+    tally: Tally
 
     @classmethod
-    def of(cls, text: str) -> View:
+    def of(cls, text: str, tally: Tally) -> View:
         lower = text.lower()
         if len(lower) != len(text):  # İ becomes two
             lower = text.translate(_TO_LOWER)
-        return cls(text, lower, text.isascii(), _DIGIT.search(text) is not None)
+        return cls(text, lower, text.isascii(), _DIGIT.search(text) is not None, tally)
 
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether it holds one of these lower-case words. Much cheaper than a pattern."""
@@ -71,12 +71,11 @@ class View(Struct, frozen=True):
         return False
 
     def matches(
-        self, pattern: re.Pattern[str], kind: str, most: int = MOST
+        self, pattern: re.Pattern[str], kind: str, *, lower: bool = False
     ) -> Iterator[re.Match[str]]:
-        """Candidates for `kind`, in order. Raises `Crowded` after `most` of them."""
-        tally = Tally(kind, most)
-        for match in pattern.finditer(self.text):
-            tally.count()
+        """Candidates for `kind`, in order, each counted. Raises `Crowded`."""
+        for match in pattern.finditer(self.lower if lower else self.text):
+            self.tally.count(kind)
             yield match
 
     def near(

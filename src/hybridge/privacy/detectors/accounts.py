@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import Tally, View
+from hybridge.privacy.view import View
 
 _ACCOUNT = re.compile(
     r"(?:微信号?|wechat|weixin|vx|v信)[ ：:是为]{0,3}([a-z][a-z0-9_\-]{5,19})"
@@ -22,8 +22,6 @@ def detect(view: View) -> Iterator[Finding]:
     """Whatever follows the messenger's name and looks like an account there."""
     if not view.mentions(_LATIN_NAMES if view.ascii else _NAMES):
         return
-    tally = Tally("ACCOUNT")
-    for match in _ACCOUNT.finditer(view.lower):
-        tally.count()
+    for match in view.matches(_ACCOUNT, "ACCOUNT", lower=True):
         if not _COMMON.match(match[match.lastindex or 0]):
             yield Finding("ACCOUNT", *match.span(match.lastindex or 0), Level.MEDIUM)

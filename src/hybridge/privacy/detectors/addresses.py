@@ -17,7 +17,7 @@ _CHINESE = re.compile(
     r"(?:[\u4e00-\u9fffA-Za-z]{0,8}[0-9]{1,4}(?:号楼|栋|幢|单元|室|层|座|号))*"
     r"(?:[0-9]{1,4}(?:室|号|单元))*"
 )
-_BEFORE_HOUSE, _AFTER_HOUSE, _MOST_HOUSES = 56, 64, 256
+_BEFORE_HOUSE, _AFTER_HOUSE = 56, 64
 
 _ROAD = (
     "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Sq"
@@ -52,7 +52,7 @@ def detect(view: View) -> Iterator[Finding]:
 def _chinese(view: View) -> Iterator[Finding]:
     """Looks around house numbers in roads only: place names are everywhere in Chinese text."""
     end = 0
-    for house in view.matches(_HOUSE, "ADDRESS", most=_MOST_HOUSES):
+    for house in view.matches(_HOUSE, "ADDRESS"):
         if house.start() < end:
             continue
         low = max(end, house.end() - _BEFORE_HOUSE)

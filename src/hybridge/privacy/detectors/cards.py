@@ -29,9 +29,10 @@ USUAL = (
 )
 """How cards stand among other numbers; rows of four digits are no cards."""
 _IBAN = re.compile(
-    r"[A-Za-z](?<![0-9A-Za-z].)[A-Za-z]\d{2}(?: ?[A-Za-z0-9]{4}){2,7}(?: ?[A-Za-z0-9]{1,4})?"
-    r"(?![0-9A-Za-z])"
+    r"\d(?<=[A-Za-z]{2}.)(?<![0-9A-Za-z][A-Za-z]{2}.)\d(?: ?[A-Za-z0-9]{4}){2,7}"
+    r"(?: ?[A-Za-z0-9]{1,4})?(?![0-9A-Za-z])"
 )
+"""From the check digits on: the two letters of the country stand before them."""
 
 
 def claim_bank_card(number: Number) -> Finding | None:
@@ -59,5 +60,6 @@ def _level(number: Number) -> Level:
 def detect(view: View) -> Iterator[Finding]:
     """IBANs, by length and check digits: there is no other evidence in them."""
     for match in view.matches(_IBAN, "IBAN"):
-        if iban(match.group().replace(" ", "").upper()):
-            yield Finding("IBAN", *match.span(), Level.HIGH)
+        start, end = match.start() - 2, match.end()
+        if iban(view.text[start:end].replace(" ", "").upper()):
+            yield Finding("IBAN", start, end, Level.HIGH)

@@ -7,21 +7,25 @@ import re
 from collections.abc import Iterator
 
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import Tally, View
+from hybridge.privacy.view import View
 
+_ALONE = "(?<![0-9A-Za-z].)"
 _ISSUED = re.compile(
-    r"[sALgxhrpneSdy\-](?<![0-9A-Za-z].)(?:"
-    r"(?<=s)k-(?:proj-|ant-|or-|live-)?[A-Za-z0-9_\-]{20,}"  # OpenAI and its likes
-    r"|(?<=A)(?:KIA|SIA)[0-9A-Z]{16}|(?<=L)TAI[0-9A-Za-z]{16,24}"  # AWS, Alibaba
-    r"|(?<=A)KID[0-9A-Za-z]{24,40}|(?<=A)Iza[0-9A-Za-z_\-]{35}"  # Tencent, Google
-    r"|(?<=g)(?:h[pousr]_[A-Za-z0-9]{36,}|ithub_pat_[A-Za-z0-9_]{40,}|lpat-[A-Za-z0-9_\-]{20,})"
-    r"|(?<=g)sk_[A-Za-z0-9]{40,}|(?<=n)vapi-[A-Za-z0-9_\-]{40,}|(?<=x)ai-[A-Za-z0-9]{40,}"
-    r"|(?<=x)ox[abeprs]-[A-Za-z0-9\-]{10,}|(?<=h)f_[A-Za-z0-9]{30,}|(?<=n)pm_[A-Za-z0-9]{36}"
-    r"|(?<=[srp])k_(?:live|test)_[A-Za-z0-9]{16,}|(?<=p)ypi-[A-Za-z0-9_\-]{50,}"
-    r"|(?<=y)a29\.[A-Za-z0-9_\-]{30,}|(?<=d)op_v1_[a-f0-9]{64}|(?<=s)hp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"
-    r"|(?<=e)(?<!-.)yJ[A-Za-z0-9_\-]{10,}+\.[A-Za-z0-9_\-]{10,}+\.[A-Za-z0-9_\-]{10,}"  # JSON web token
-    r"|(?<=S)G\.[A-Za-z0-9_\-]{16,}+\.[A-Za-z0-9_\-]{16,}"
-    r"|(?<=-)----BEGIN (?:[A-Z]{1,20} ){0,3}PRIVATE KEY-----)"
+    rf"s{_ALONE}(?:k-(?:proj-|ant-|or-|live-)?[A-Za-z0-9_\-]{{20,}}"  # OpenAI and its likes
+    r"|k_(?:live|test)_[A-Za-z0-9]{16,}|hp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})"  # Stripe, Shopify
+    rf"|A{_ALONE}(?:(?:KIA|SIA)[0-9A-Z]{{16}}|KID[0-9A-Za-z]{{24,40}}"  # AWS, Tencent
+    r"|Iza[0-9A-Za-z_\-]{35})"  # Google
+    rf"|L{_ALONE}TAI[0-9A-Za-z]{{16,24}}"  # Alibaba
+    rf"|g{_ALONE}(?:h[pousr]_[A-Za-z0-9]{{36,}}|ithub_pat_[A-Za-z0-9_]{{40,}}"
+    r"|lpat-[A-Za-z0-9_\-]{20,}|sk_[A-Za-z0-9]{40,})"  # GitHub, GitLab, Groq
+    rf"|n{_ALONE}(?:vapi-[A-Za-z0-9_\-]{{40,}}|pm_[A-Za-z0-9]{{36}})"
+    rf"|x{_ALONE}(?:ai-[A-Za-z0-9]{{40,}}|ox[abeprs]-[A-Za-z0-9\-]{{10,}})"  # xAI, Slack
+    rf"|h{_ALONE}f_[A-Za-z0-9]{{30,}}|r{_ALONE}k_(?:live|test)_[A-Za-z0-9]{{16,}}"
+    rf"|p{_ALONE}(?:k_(?:live|test)_[A-Za-z0-9]{{16,}}|ypi-[A-Za-z0-9_\-]{{50,}})"
+    rf"|y{_ALONE}a29\.[A-Za-z0-9_\-]{{30,}}|d{_ALONE}op_v1_[a-f0-9]{{64}}"  # Google, DigitalOcean
+    r"|e(?<![0-9A-Za-z_\-].)yJ[A-Za-z0-9_\-]{10,}+\.[A-Za-z0-9_\-]{10,}+\.[A-Za-z0-9_\-]{10,}"
+    rf"|S{_ALONE}G\.[A-Za-z0-9_\-]{{16,}}+\.[A-Za-z0-9_\-]{{16,}}"  # JSON web token; SendGrid
+    r"|-----BEGIN (?:[A-Z]{1,20} ){0,3}PRIVATE KEY-----"
 )
 _HYPHENED = ("sk-", "xox", "glpat-", "nvapi-", "xai-", "pypi-", "-----BEGIN ")
 _UNDERSCORED = (
@@ -62,9 +66,7 @@ def _may_hold_issued(text: str) -> bool:
 
 
 def _named(view: View) -> Iterator[Finding]:
-    tally = Tally("SECRET")
-    for match in _NAMED.finditer(view.lower):
-        tally.count()
+    for match in view.matches(_NAMED, "SECRET", lower=True):
         if _secret(view.text[slice(*match.span(1))]):
             yield Finding("SECRET", *match.span(1), Level.HIGH)
 

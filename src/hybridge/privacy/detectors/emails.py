@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hybridge.privacy import cues
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import Tally, View
+from hybridge.privacy.view import View
 
 _TOP = "(?:com|cn|net|org|edu|io|me|co)"
 _PLAIN = re.compile(
@@ -86,12 +86,11 @@ def _unusual(view: View) -> Iterator[Finding]:
 
 
 def _with_gaps(view: View) -> Iterator[Finding]:
-    tally = Tally("EMAIL")
     for match in _SPACED.finditer(view.text):
         start, end = _before(view, match.start(), _SPACED_LOCAL), match.end()
         if match.start() - start < 2 or "." not in match.group():
             continue
-        tally.count()
+        view.tally.count("EMAIL")
         if not view.near(cues.EMAIL, start, end, before=12):
             continue
         written = view.text[start:end]
@@ -101,9 +100,7 @@ def _with_gaps(view: View) -> Iterator[Finding]:
 
 def _spelt(view: View) -> Iterator[Finding]:
     """`jane (at) acme dot com`; plain words (`look at acme.com`) only where an e-mail is meant."""
-    tally = Tally("EMAIL")
-    for match in _SPELT.finditer(view.lower):
-        tally.count()
+    for match in view.matches(_SPELT, "EMAIL", lower=True):
         start = _before(view, match.start(), _SPELT_LOCAL)
         words = match.group().startswith(" at ") and "dot" not in match.group()
         if start < match.start() and not (words and not view.near(cues.EMAIL, start, match.end())):

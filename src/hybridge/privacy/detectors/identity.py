@@ -75,5 +75,6 @@ def _passports(view: View) -> Iterator[Finding]:
         low = max(end, name.start() - _BEFORE_NAME)
         end = max(name.end() + _AFTER_NAME, end)
         for match in _PASSPORT.finditer(view.text, low, end):
+            view.tally.count("PASSPORT")
             if view.near(cues.PASSPORT, *match.span(), before=26):
                 yield Finding("PASSPORT", *match.span(), Level.HIGH)

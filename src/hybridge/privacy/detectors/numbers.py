@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hybridge.privacy import cues
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import Tally, View
+from hybridge.privacy.view import View
 
 _FEWEST, _MOST_DIGITS = 7, 19
 _END = r"(?![0-9A-WYZa-wyz_])"
@@ -31,8 +32,7 @@ _LONGEST = 80
 """Characters of a number with everything between its digits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True, gc=False):
     """One candidate."""
 
     view: View
@@ -50,7 +50,7 @@ class Number:
     @property
     def separators(self) -> frozenset[str]:
         """Which ones it holds."""
-        return frozenset(_SEPARATORS.findall(self.raw))
+        return frozenset() if self.raw.isdigit() else frozenset(_SEPARATORS.findall(self.raw))
 
     @property
     def end(self) -> int:
@@ -79,8 +79,7 @@ Claim = Callable[[Number], Finding | None]
 """A family's word on one candidate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """Who claims numbers of one kind."""
 
     claim: Claim
@@ -100,21 +99,24 @@ class Numbers:
             for length in range(_MOST_DIGITS + 1)
         ]
         usual = "|".join(family.usual for family in asked if family.usual)
-        self._usual = re.compile(rf"[+(0-9](?<![0-9A-Za-z].)(?:{usual})(?![0-9A-Za-z])")
+        self._usual = re.compile(rf"[(0-9](?=\d\d)(?<![0-9A-Za-z].)(?:{usual})(?![0-9A-Za-z])")
 
     def detect(self, view: View) -> Iterator[Finding]:
         """Each number that a family claims. Raises `Crowded`."""
-        parts, named = Tally("PHONE"), 0
+        named = 0
         for run in _RUN.finditer(view.text):
             raw, start = run.group(), run.start()
+            if _DOTTED_QUAD.match(view.text, start):
+                continue
             whole = self._claimed(Number.of(view, raw, start)) if len(raw) <= _LONGEST else None
             if whole is not None:
+                view.tally.count(whole.type)
                 yield whole
-            elif not raw.isdigit() and not _DOTTED_QUAD.match(view.text, start):
+            elif not raw.isdigit():
                 if named < _MOST_NAMED and view.near(cues.NUMBER, start, start + 1, 28, 0):
                     named += 1
                     yield from self._beside_its_name(view, raw, start)
-                yield from self._in_parts(view, run, parts)
+                yield from self._in_parts(view, run)
 
     def _claimed(self, number: Number) -> Finding | None:
         length = len(number.digits)
@@ -125,10 +127,10 @@ class Numbers:
                     return finding
         return None
 
-    def _in_parts(self, view: View, run: re.Match[str], parts: Tally) -> Iterator[Finding]:
+    def _in_parts(self, view: View, run: re.Match[str]) -> Iterator[Finding]:
         """Neighbouring groups that look like a number of some family, from the left."""
         for part in self._usual.finditer(view.text, *run.span()):
-            parts.count()
+            view.tally.count("PHONE")
             finding = self._claimed(Number.of(view, part.group(), part.start()))
             if finding is not None:
                 yield finding

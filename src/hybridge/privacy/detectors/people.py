@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from hybridge.privacy.detectors.surnames import CHINESE_NAME, FIRST_OF_SURNAMES
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import Tally, View
+from hybridge.privacy.view import View
 from hybridge.privacy.words import any_word
 
 _CALLED = (
@@ -82,7 +82,5 @@ def _chinese(view: View) -> Iterator[Finding]:
 def birthdays(view: View) -> Iterator[Finding]:
     """Dates that the text calls somebody's birthday."""
     if view.mentions(_BIRTHDAY_CUES):
-        tally = Tally("DOB")
-        for match in _BIRTHDAY.finditer(view.lower):
-            tally.count()
+        for match in view.matches(_BIRTHDAY, "DOB", lower=True):
             yield Finding("DOB", *match.span(1), Level.MEDIUM)
