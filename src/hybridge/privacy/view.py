@@ -9,11 +9,19 @@ from msgspec import Struct
 
 BOUNDARY = "\x1f"
 """Stands between strings that do not belong together: no pattern and no context reaches over it."""
-MOST = 1200
+MOST = 900
 """Candidates that are judged in one text of ordinary length. See `Crowded`."""
 
 _DIGIT = re.compile("[0-9]")
 _TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+
+def holds(text: str, words: Iterable[str]) -> bool:
+    """Whether one of these words is in it. Much cheaper than a pattern."""
+    for word in words:  # noqa: SIM110 - half the time of any(), and asked for every text
+        if word in text:
+            return True
+    return False
 
 
 class Crowded(Exception):
@@ -63,12 +71,8 @@ class View(Struct, frozen=True):
         return cls(text, lower, text.isascii(), _DIGIT.search(text) is not None, tally)
 
     def mentions(self, words: Iterable[str]) -> bool:
-        """Whether it holds one of these lower-case words. Much cheaper than a pattern."""
-        lower = self.lower
-        for word in words:  # noqa: SIM110 - half the time of any(), and asked for every text
-            if word in lower:
-                return True
-        return False
+        """Whether it holds one of these lower-case words."""
+        return holds(self.lower, words)
 
     def matches(
         self, pattern: re.Pattern[str], kind: str, *, lower: bool = False
@@ -83,7 +87,10 @@ class View(Struct, frozen=True):
     ) -> bool:
         """Whether `cue`, in lower case, stands at most so far from [start, end), in one string."""
         lower = self.lower
-        low = max(start - before, 0)
+        low = start - before if start > before else 0
+        found = cue.search(lower, low, end + after)
+        if found is None or BOUNDARY not in lower[low : end + after]:
+            return found is not None
         low = max(low, lower.rfind(BOUNDARY, low, start) + 1)
         high = lower.find(BOUNDARY, end, end + after)
         return cue.search(lower, low, high if high >= 0 else end + after) is not None

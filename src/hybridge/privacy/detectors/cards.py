@@ -29,7 +29,7 @@ USUAL = (
 )
 """How cards stand among other numbers; rows of four digits are no cards."""
 _IBAN = re.compile(
-    r"\d(?<=[A-Za-z]{2}.)(?<![0-9A-Za-z][A-Za-z]{2}.)\d(?: ?[A-Za-z0-9]{4}){2,7}"
+    r"\d\d(?<=[A-Za-z]{2}..)(?<![0-9A-Za-z][A-Za-z]{2}..)(?: ?[A-Za-z0-9]{4}){2,7}"
     r"(?: ?[A-Za-z0-9]{1,4})?(?![0-9A-Za-z])"
 )
 """From the check digits on: the two letters of the country stand before them."""

@@ -11,7 +11,7 @@ from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.view import View
 
 _WHOLE = re.compile(
-    r"[159YNlI](?<![0-9A-Za-z].)[1239Il][1-6lI][0-9OIl]{5}[0-9A-RTUWXYl]{10}(?![0-9A-Za-z])"
+    r"[159YNlI][1239Il][1-6lI](?<![0-9A-Za-z]...)[0-9OIl]{5}[0-9A-RTUWXYl]{10}(?![0-9A-Za-z])"
 )
 _GAP = r"[ \-.\n]{0,4}+"
 _SPACED = re.compile(
@@ -20,7 +20,7 @@ _SPACED = re.compile(
 )
 _SPACING = re.compile(r"[ \-.\n]")
 _LETTER = re.compile("[A-Z]")
-_MIXED = re.compile(r"[0-9][ \-.\n]{0,4}[A-Z][0-9A-Z]?[ \-.\n]{0,4}[0-9A-Z]")
+_MIXED = re.compile(r"[0-9][ \-.\n]{0,4}+[A-Z][0-9A-Z]?[ \-.\n]{0,4}+[0-9A-Z]")
 """A letter among digits, as spaced codes nearly always have."""
 _FROM_LETTERS = str.maketrans("OIl", "011")
 """The alphabet has no I and no O, so where they stand a digit is meant."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import View
+from hybridge.privacy.view import View, holds
 
 _ALONE = "(?<![0-9A-Za-z].)"
 _ISSUED = re.compile(
@@ -59,9 +59,9 @@ def detect(view: View) -> Iterator[Finding]:
 def _may_hold_issued(text: str) -> bool:
     """Asked of every text, so most of the prefixes only where their punctuation is."""
     return (
-        any(prefix in text for prefix in _PREFIXED)
-        or ("-" in text and any(prefix in text for prefix in _HYPHENED))
-        or ("_" in text and any(prefix in text for prefix in _UNDERSCORED))
+        holds(text, _PREFIXED)
+        or ("-" in text and holds(text, _HYPHENED))
+        or ("_" in text and holds(text, _UNDERSCORED))
     )
 
 

@@ -28,7 +28,7 @@ USUAL = (
 )
 """How identity numbers stand among other numbers."""
 _SOCIAL_SECURITY = re.compile(
-    r"[0-8](?<![0-9A-Za-z\-].)\d\d(?<!000)(?<!666)[- .](?!00)\d{2}[- .](?!0000)\d{4}"
+    r"[0-8]\d\d[- .](?<![0-9A-Za-z\-]....)(?<!000.)(?<!666.)(?!00)\d{2}[- .](?!0000)\d{4}"
     r"(?![0-9A-Za-z\-])"
 )
 _UNPUNCTUATED = re.compile(r"(?!000|666)\d{3}(?!00)\d{2}(?!0000)\d{4}$")

@@ -26,6 +26,7 @@ _RUN = re.compile(
 _DOTTED_QUAD = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _GROUP = re.compile(r"[+(]?\d+[Xx]?\)?")
 _SEPARATORS = re.compile(r"[ \-.()\n]")
+_NO_SEPARATORS = str.maketrans("", "", " -.()\n+")
 _NAMED_GROUPS, _NAMED_CHARS, _MOST_GROUPS, _MOST_NAMED = 3, 64, 6, 96
 """What is looked at behind a word that names a number, and how often in one piece of text."""
 _LONGEST = 80
@@ -39,22 +40,19 @@ class Number(Struct, frozen=True, gc=False):
     raw: str
     """As it stands in the text."""
     start: int
+    end: int
     digits: str
     """Without separators and plus sign; may end in X."""
 
     @classmethod
     def of(cls, view: View, raw: str, start: int) -> Number:
-        digits = raw if raw.isdigit() else _SEPARATORS.sub("", raw).lstrip("+")
-        return cls(view, raw, start, digits)
+        digits = raw if raw.isdigit() else raw.translate(_NO_SEPARATORS)
+        return cls(view, raw, start, start + len(raw), digits)
 
     @property
     def separators(self) -> frozenset[str]:
         """Which ones it holds."""
         return frozenset() if self.raw.isdigit() else frozenset(_SEPARATORS.findall(self.raw))
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.raw)
 
     @property
     def international(self) -> bool:
@@ -120,11 +118,10 @@ class Numbers:
 
     def _claimed(self, number: Number) -> Finding | None:
         length = len(number.digits)
-        if length <= _MOST_DIGITS:
-            for claim in self._claims[length]:
-                finding = claim(number)
-                if finding is not None:
-                    return finding
+        for claim in self._claims[length] if length <= _MOST_DIGITS else ():
+            finding = claim(number)
+            if finding is not None:
+                return finding
         return None
 
     def _in_parts(self, view: View, run: re.Match[str]) -> Iterator[Finding]:

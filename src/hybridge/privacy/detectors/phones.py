@@ -73,7 +73,8 @@ def _one_spacing(number: Number) -> bool:
 
 def _level(number: Number) -> Level | None:
     length = len(number.digits)
-    if _LANDLINE.match(number.raw):
+    trunk = number.digits[0] == "0" or number.digits.startswith("86")
+    if trunk and _LANDLINE.match(number.raw):
         return Level.HIGH if number.near(cues.PHONE) else Level.MEDIUM
     if number.international and 8 <= length <= 15:
         return Level.HIGH
@@ -86,12 +87,14 @@ def _by_shape_and_name(number: Number) -> Level | None:
     length = len(number.digits)
     spaced = length < len(number.raw)
     american = 10 <= length <= 11 and _AMERICAN.match(number.raw) is not None
-    shaped = spaced and (american or (9 <= length <= 11 and _TRUNK.match(number.raw) is not None))
-    named = _named(number)
-    if american and named:
-        return Level.HIGH
-    plain = named or (shaped and not _in_a_row(number))
-    return Level.MEDIUM if plain and length <= 13 and not number.is_something_else else None
+    if _named(number):
+        if american:
+            return Level.HIGH
+        return Level.MEDIUM if length <= 13 and not number.is_something_else else None
+    shaped = american or (9 <= length <= 11 and _TRUNK.match(number.raw) is not None)
+    if not (spaced and shaped) or _in_a_row(number):
+        return None
+    return None if number.is_something_else else Level.MEDIUM
 
 
 def _named(number: Number) -> bool:
@@ -100,7 +103,7 @@ def _named(number: Number) -> bool:
 
 def _in_a_row(number: Number) -> bool:
     """Whether it is part of a row of numbers that are no telephone numbers: `256 512 1024 2048`."""
-    if number.separators != {" "}:
+    if " " not in number.raw or number.separators != {" "}:
         return False
     text, start, end = number.view.text, number.start, number.end
     before, after = text[max(0, start - _ROW_CHARS) : start], text[end : end + _ROW_CHARS]
