@@ -76,6 +76,7 @@ _NUMERAL_RUN = re.compile(
     rf"|{_NUMERAL}(?<=[A-Z].){_NUMERAL}{{2,3}}(?!{_NUMERAL})"  # the end of a licence plate
 )
 _FROM_NUMERALS = str.maketrans(_NUMERALS)
+_DIGIT = re.compile("[0-9]")
 _LETTER_AFTER, _LETTER_BEFORE = re.compile("[0-9]-{0,2}[OolI]"), re.compile("[OolI]-{0,2}[0-9]")
 _SPELT = re.compile(r"(?<![A-Za-z0-9])[0-9OolI](?:-{0,2}[0-9OolI]){8,22}(?![A-WYZa-wyz0-9])")
 _FROM_LETTERS = str.maketrans("OolI", "0011")
@@ -111,6 +112,8 @@ def normalise(text: str) -> Normalised:
 
 def _digits(text: str) -> str:
     """`l38OOl38OOO` is how some write a number that they do not want to be found."""
+    if _DIGIT.search(text) is None:
+        return text
     mixed = _LETTER_AFTER.search(text) or _LETTER_BEFORE.search(text)
     return _SPELT.sub(_respelt, text) if mixed else text
 

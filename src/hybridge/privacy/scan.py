@@ -38,25 +38,27 @@ _NUMBERS = Numbers(
     )
 )
 
-_WITHOUT_DIGITS: tuple[Detector, ...] = (
+_ANYWHERE: tuple[Detector, ...] = (
     emails.detect,
     credentials.detect,
     accounts.detect,
     people.detect,
 )
-"""Those that can find something in a text without a digit in it; the others need not be asked."""
-
-_PLAIN: tuple[Detector, ...] = (
-    _NUMBERS.detect,
-    companies.detect,
-    identity.detect,
+_WITH_DIGITS: tuple[Detector, ...] = (
     networks.detect,
-    cards.detect,
     plates.detect,
     addresses.detect,
     people.birthdays,
-    *_WITHOUT_DIGITS,
+    *_ANYWHERE,
 )
+_WITH_LONG_NUMBERS: tuple[Detector, ...] = (
+    _NUMBERS.detect,
+    companies.detect,
+    identity.detect,
+    cards.detect,
+    *_WITH_DIGITS,
+)
+"""Who can find something in a text; most texts have no digit or no long number in them."""
 
 _PRECEDENCE = {
     kind: rank
@@ -87,7 +89,9 @@ def detect(text: str) -> tuple[Finding, ...]:
 
 
 def _look_plain(view: View) -> list[Finding]:
-    looks = _PLAIN if view.digits else _WITHOUT_DIGITS
+    looks = _WITH_DIGITS if view.digits else _ANYWHERE
+    if view.long_numbers:
+        looks = _WITH_LONG_NUMBERS
     return [finding for look in looks for finding in look(view)]
 
 
@@ -114,7 +118,9 @@ def _in_piece(text: str, first: int, last: int) -> list[Finding]:
     if plain.offsets is not None:
         spans = [plain.original(finding.start, finding.end) for finding in found]
         found = [Finding(f.type, *span, f.level) for f, span in zip(found, spans, strict=True)]
-    return found if last == len(text) and not first else [f for f in found if first <= f.start < last]
+    return (
+        found if last == len(text) and not first else [f for f in found if first <= f.start < last]
+    )
 
 
 def _resolve(found: list[Finding]) -> Iterator[Finding]:

@@ -13,6 +13,8 @@ MOST = 900
 """Candidates that are judged in one text of ordinary length. See `Crowded`."""
 
 _DIGIT = re.compile("[0-9]")
+_LONG_NUMBER = re.compile("[0-9](?:[^0-9OIa-z]{0,4}+[0-9OIl]){6}")
+_OPAQUE = re.compile(r"[A-Z0-9][A-Za-z0-9+/_.\-]{7}")
 _TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -44,9 +46,9 @@ class Tally:
     def __init__(self, most: int = MOST) -> None:
         self._left = most
 
-    def count(self, kind: str) -> None:
-        """One more. Raises `Crowded` when there are too many."""
-        self._left -= 1
+    def count(self, kind: str, effort: int = 1) -> None:
+        """One more, as costly as so many. Raises `Crowded` when there are too many."""
+        self._left -= effort
         if self._left < 0:
             raise Crowded(kind)
 
@@ -61,6 +63,10 @@ class View(Struct, frozen=True):
     """No Chinese in it, nor anything else beyond ASCII."""
     digits: bool
     """Whether it holds a digit."""
+    long_numbers: bool
+    """Whether seven digits stand close together, with anything but small letters between them."""
+    opaque: bool
+    """Whether it holds something long that is hardly a word: a key, a token, encoded data."""
     tally: Tally
 
     @classmethod
@@ -68,7 +74,10 @@ class View(Struct, frozen=True):
         lower = text.lower()
         if len(lower) != len(text):  # İ becomes two
             lower = text.translate(_TO_LOWER)
-        return cls(text, lower, text.isascii(), _DIGIT.search(text) is not None, tally)
+        digits = _DIGIT.search(text) is not None
+        long_numbers = digits and _LONG_NUMBER.search(text) is not None
+        opaque = _OPAQUE.search(text) is not None
+        return cls(text, lower, text.isascii(), digits, long_numbers, opaque, tally)
 
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether it holds one of these lower-case words."""

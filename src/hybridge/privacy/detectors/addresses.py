@@ -17,7 +17,8 @@ _CHINESE = re.compile(
     r"(?:[\u4e00-\u9fffA-Za-z]{0,8}[0-9]{1,4}(?:号楼|栋|幢|单元|室|层|座|号))*"
     r"(?:[0-9]{1,4}(?:室|号|单元))*"
 )
-_BEFORE_HOUSE, _AFTER_HOUSE = 56, 64
+_DISTRICT = re.compile(r"[\u4e00-\u9fff][市区县旗镇乡道][\u4e00-\u9fffA-Za-z]")
+_BEFORE_HOUSE, _AFTER_HOUSE, _EFFORT = 56, 64, 3
 
 _ROAD = (
     "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Sq"
@@ -52,10 +53,13 @@ def detect(view: View) -> Iterator[Finding]:
 def _chinese(view: View) -> Iterator[Finding]:
     """Looks around house numbers in roads only: place names are everywhere in Chinese text."""
     end = 0
-    for house in view.matches(_HOUSE, "ADDRESS"):
+    for house in _HOUSE.finditer(view.text):
         if house.start() < end:
             continue
         low = max(end, house.end() - _BEFORE_HOUSE)
+        if not _DISTRICT.search(view.text, low, house.end()):
+            continue
+        view.tally.count("ADDRESS", _EFFORT)
         match = _CHINESE.search(view.text, low, house.end() + _AFTER_HOUSE)
         if match is not None:
             end = match.end()

@@ -37,7 +37,8 @@ _NAMED = re.compile(
     r"(?:api[_\- ]?key|secret|token|bearer|passw(?:or)?d|passwd|pwd|密码|口令)[\"']?"
     r"\s{0,4}(?:[:=：]|是|为|(?<=bearer) )\s{0,4}[\"']?([^\s\"'`,;，；。<>{}$*\x1f]{8,128})"
 )
-_NAMES = ("key", "secret", "token", "pass", "pwd", "bearer", "密码", "口令")
+_LATIN_NAMES = ("key", "secret", "token", "pass", "pwd", "bearer")
+_NAMES = (*_LATIN_NAMES, "密码", "口令")
 _PLACEHOLDER = re.compile(
     r"(?:your|my|xxx|test|example|placeholder|changeme|process\.|os\.|env|getenv|none|null|true"
     r"|false|string|str)",
@@ -49,15 +50,15 @@ _LEAST_ENTROPY = 2.6
 
 def detect(view: View) -> Iterator[Finding]:
     """Secrets, not references to them (`process.env.API_KEY`) nor placeholders."""
-    if _may_hold_issued(view.text):
+    if view.opaque and _may_hold_issued(view.text):
         for match in view.matches(_ISSUED, "SECRET"):
             yield Finding("SECRET", *match.span(), Level.HIGH)
-    if view.digits and view.mentions(_NAMES):
+    if view.digits and view.mentions(_LATIN_NAMES if view.ascii else _NAMES):
         yield from _named(view)
 
 
 def _may_hold_issued(text: str) -> bool:
-    """Asked of every text, so most of the prefixes only where their punctuation is."""
+    """Most of the prefixes are asked for only where their punctuation is."""
     return (
         holds(text, _PREFIXED)
         or ("-" in text and holds(text, _HYPHENED))

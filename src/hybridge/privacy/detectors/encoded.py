@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import html
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -14,14 +13,16 @@ from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.normalise import normalise
 from hybridge.privacy.view import BOUNDARY, View
 
-_BLOB = re.compile(r"[A-Za-z0-9+/]{12,}+={0,2}")
+_BLOB = re.compile(r"[A-Z0-9][A-Za-z0-9+/]{7,}+={0,2}")
+"""From its first letter that is no small one: that makes it cheap to search for."""
+_SMALL = "abcdefghijklmnopqrstuvwxyz+/"
+_SHORTEST, _MOST_SMALL = 12, 40
 _TOKENS = (
-    ("", _BLOB),
     ("%", re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z0-9._~+\-]{0,40}+){2,340}+")),
-    ("&#", re.compile(r"(?:&#x?[0-9A-Fa-f]{2,6};){5,256}+")),
+    ("&#", re.compile(r"(?:&#[xX]?[0-9A-Fa-f]{2,6};){5,256}+")),
     ("\\u", re.compile(r"(?:\\u[0-9A-Fa-f]{4}[A-Za-z0-9._\-]{0,40}+){2,256}+")),
 )
-"""How encoded text looks, each after something cheap that it holds."""
+"""How other encoded text looks, each after something cheap that it holds."""
 _HEXADECIMAL = re.compile("(?:0[xX])?((?:[0-9A-Fa-f]{2}){7,4096})$")
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _WHITESPACE = str.maketrans("\n\r\t", "   ")
@@ -54,13 +55,24 @@ def encoded(
 
 
 def _decodable(view: View) -> Iterator[tuple[tuple[int, int], str]]:
+    for start, end in _tokens(view):
+        decoded = decode(view.text[start:end])
+        if decoded is not None:
+            yield (start, end), decoded
+
+
+def _tokens(view: View) -> Iterator[tuple[int, int]]:
+    text = view.text
+    if view.opaque:
+        for blob in _BLOB.finditer(text):
+            before = text[max(0, blob.start() - _MOST_SMALL) : blob.start()]
+            start = blob.start() - len(before) + len(before.rstrip(_SMALL))
+            if blob.end() - start >= _SHORTEST:
+                yield start, blob.end()
     for mark, token in _TOKENS:
-        if mark not in view.text:
-            continue
-        for match in token.finditer(view.text):
-            decoded = decode(match.group())
-            if decoded is not None:
-                yield match.span(), decoded
+        if mark in text:
+            for match in token.finditer(text):
+                yield match.span()
 
 
 def decode(token: str) -> str | None:
@@ -78,7 +90,7 @@ def _decoded(token: str) -> str | None:
     if token[0] == "%":
         return unquote(token)
     if token[0] == "&":
-        return html.unescape(token)
+        return _characters(token)
     if token[0] == "\\":
         return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), token)
     hexadecimal = _HEXADECIMAL.match(token)
@@ -90,6 +102,14 @@ def _decoded(token: str) -> str | None:
     if one_word or len(bare) % 4 == 1:
         return None
     return _text(binascii.a2b_base64(bare + "=" * (-len(bare) % 4)))
+
+
+def _characters(token: str) -> str | None:
+    codes = token[2:-1].split(";&#")
+    try:
+        return "".join([chr(int(code[1:], 16) if code[0] in "xX" else int(code)) for code in codes])
+    except ValueError:  # no such character, or hexadecimal without its x
+        return None
 
 
 def _text(data: bytes) -> str | None:

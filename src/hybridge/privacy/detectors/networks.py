@@ -12,9 +12,7 @@ from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.view import View
 
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_V4 = re.compile(
-    rf"[0-9](?<![0-9A-Za-z.].)\d{{0,2}}+(?:\.{_OCTET}){{3}}(?![0-9A-Za-z]|\.\d)"
-)
+_V4 = re.compile(rf"[0-9](?<![0-9A-Za-z.].)\d{{0,2}}+(?:\.{_OCTET}){{3}}(?![0-9A-Za-z]|\.\d)")
 _RESERVED = re.compile(
     r"(?:0|10|127|22[4-9]|2[3-5]\d|[3-9]\d\d|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])"
     r"|192\.0\.[02]|198\.1[89]|198\.51\.100|203\.0\.113|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\."

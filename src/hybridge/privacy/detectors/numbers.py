@@ -104,13 +104,13 @@ class Numbers:
         named = 0
         for run in _RUN.finditer(view.text):
             raw, start = run.group(), run.start()
-            if _DOTTED_QUAD.match(view.text, start):
+            if "." in raw and _DOTTED_QUAD.match(view.text, start):
                 continue
             whole = self._claimed(Number.of(view, raw, start)) if len(raw) <= _LONGEST else None
             if whole is not None:
                 view.tally.count(whole.type)
                 yield whole
-            elif not raw.isdigit():
+            elif len(raw) > _FEWEST + 1 and not raw.isdigit():
                 if named < _MOST_NAMED and view.near(cues.NUMBER, start, start + 1, 28, 0):
                     named += 1
                     yield from self._beside_its_name(view, raw, start)

@@ -63,7 +63,7 @@ def detect(view: View) -> Iterator[Finding]:
     """Names beside a cue or a title, birthdays beside their name."""
     if not view.ascii:
         yield from _chinese(view)
-    if _TWO_CAPITALS.search(view.text):
+    if _TWO_CAPITALS.search(view.text) is not None:
         for pattern, level in ((_CUED_ENGLISH, Level.MEDIUM), (_TITLED_ENGLISH, Level.LOW)):
             for match in view.matches(pattern, "PERSON"):
                 yield Finding("PERSON", *match.span(1), level)
