@@ -21,13 +21,10 @@ def _any(*words: str, alone: str = "") -> re.Pattern[str]:
     return re.compile(f"{somewhere}|{alone}" if alone else somewhere)
 
 
-IDENTITY = _any(
-    "身份证|证件|身分证|公民身份|国籍",
-    "idcard|id card|id-card|identity|identification|national id",
-    alone=f"{_ID} (?:no|number)",
-)
-CARD = _any("卡|账号|帐号|账户|户名|card|visa|master|amex")
-CARD_FOR_SURE = _any(
+_IDENTITY = "身份证|证件|身分证|公民身份|国籍|idcard|id card|id-card|identity|identification|national id"
+_IDENTITY_ALONE = f"{_ID} (?:no|number)"
+_CARD = "卡|账号|帐号|账户|户名|card|visa|master|amex"
+_CARD_FOR_SURE = (
     "银行卡|信用卡|储蓄卡|工资卡|卡号|账号|帐号|账户",
     *(
         f"{whose}{gap}{what}"
@@ -40,11 +37,18 @@ _PHONE = (
     "电话|手机|联系方式|号码|致电|拨打|来电|電話|携帯|연락처|전화",
     "tel|phone|mobile|call|cell|whats|contact|reach me|text me|fax|messages to|answering at",
 )
+_SOCIAL_SECURITY = "ssn|social sec|social-sec|socialsec|social_sec"
+
+IDENTITY = _any(_IDENTITY, alone=_IDENTITY_ALONE)
+CARD = _any(_CARD)
+CARD_FOR_SURE = _any(*_CARD_FOR_SURE)
 PHONE = _any(*_PHONE)
+SOCIAL_SECURITY = _any(_SOCIAL_SECURITY)
+NUMBER = _any(
+    *(_IDENTITY, _CARD, *_CARD_FOR_SURE, *_PHONE, _SOCIAL_SECURITY), alone=_IDENTITY_ALONE
+)
+"""Any of these: asked first, since most numbers have no such word beside them."""
 PASSPORT = _any("护照|通行证|回乡证|台胞证|passport")
-SOCIAL_SECURITY = _any("ssn|social sec|social-sec|socialsec|social_sec")
-NUMBER = _any(*_PHONE, "卡|账号|帐号|账户|card|身份证|证件|identity| id|ssn|social sec")
-"""Whatever may come before a number of a person."""
 SOCIAL_CREDIT = _any("信用代码|税号|纳税人识别|uscc|credit code|tax id|tax no")
 EMAIL = _any("邮箱|邮件|邮址|email|e-mail")
 LOGIN = _any(

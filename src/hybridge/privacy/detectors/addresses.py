@@ -57,6 +57,7 @@ def _chinese(view: View) -> Iterator[Finding]:
         if house.start() < end:
             continue
         low = max(end, house.end() - _BEFORE_HOUSE)
+        view.tally.count("ADDRESS")
         if not _DISTRICT.search(view.text, low, house.end()):
             continue
         view.tally.count("ADDRESS", _EFFORT)

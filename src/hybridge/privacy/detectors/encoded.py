@@ -42,14 +42,15 @@ def encoded(
         spans, texts = [], []
         for span, text in _decodable(view):
             spans.append(span)
-            texts.append(normalise(text.replace(BOUNDARY, " ")).text)
+            texts.append(text)
         if not spans:
             return
+        plain = normalise(BOUNDARY.join(texts))
         starts = [0, *accumulate(len(text) + 1 for text in texts)]
-        for finding in detect(View.of(BOUNDARY.join(texts), view.tally)):
+        for finding in detect(View.of(plain.text, view.tally)):
             if finding.level >= Level.MEDIUM and finding.type not in _WEAK:
-                span = spans[bisect_right(starts, finding.start) - 1]
-                yield Finding(finding.type, *span, Level.MEDIUM)
+                at, _ = plain.original(finding.start, finding.end)
+                yield Finding(finding.type, *spans[bisect_right(starts, at) - 1], Level.MEDIUM)
 
     return look
 
@@ -82,6 +83,8 @@ def decode(token: str) -> str | None:
     text = _decoded(token)
     if text is None or len(text) < _FEWEST:
         return None
+    if text.isprintable():
+        return text
     text = text.translate(_WHITESPACE)
     return text if text.isprintable() else None
 

@@ -16,7 +16,7 @@ from hybridge.privacy import cues
 from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.view import View
 
-_FEWEST, _MOST_DIGITS = 7, 19
+_FEWEST, _FEWEST_AMONG_OTHERS, _MOST_DIGITS = 7, 9, 19
 _END = r"(?![0-9A-WYZa-wyz_])"
 _RUN = re.compile(
     r"[+(0-9](?<![0-9A-Za-z_/#].)(?=[ \-.()\n]{0,4}\d(?:[ \-.()\n]{0,4}\d){5})"
@@ -29,8 +29,8 @@ _SEPARATORS = re.compile(r"[ \-.()\n]")
 _NO_SEPARATORS = str.maketrans("", "", " -.()\n+")
 _NAMED_GROUPS, _NAMED_CHARS, _MOST_GROUPS, _MOST_NAMED = 3, 64, 6, 96
 """What is looked at behind a word that names a number, and how often in one piece of text."""
-_LONGEST = 80
-"""Characters of a number with everything between its digits."""
+_FARTHEST, _FARTHEST_AFTER = 40, 8
+"""Characters between a number and a word that names it."""
 
 
 class Number(Struct, frozen=True, gc=False):
@@ -43,11 +43,15 @@ class Number(Struct, frozen=True, gc=False):
     end: int
     digits: str
     """Without separators and plus sign; may end in X."""
+    named: bool
+    """Whether any word for numbers of persons stands near."""
 
     @classmethod
     def of(cls, view: View, raw: str, start: int) -> Number:
         digits = raw if raw.isdigit() else raw.translate(_NO_SEPARATORS)
-        return cls(view, raw, start, start + len(raw), digits)
+        end = start + len(raw)
+        named = view.near(cues.NUMBER, start, end, _FARTHEST, _FARTHEST_AFTER)
+        return cls(view, raw, start, end, digits, named)
 
     @property
     def separators(self) -> frozenset[str]:
@@ -60,13 +64,13 @@ class Number(Struct, frozen=True, gc=False):
         return self.raw.startswith("+")
 
     def near(self, cue: re.Pattern[str], before: int = 20, after: int = 8) -> bool:
-        """Whether a cue stands around it."""
-        return self.view.near(cue, self.start, self.end, before, after)
+        """Whether a cue, one of those in `cues.NUMBER`, stands around it."""
+        return self.named and self.view.near(cue, self.start, self.end, before, after)
 
     @property
     def is_something_else(self) -> bool:
         """Whether it is called an order, a version, a sum."""
-        return self.near(cues.SOMETHING_ELSE, before=14, after=6)
+        return self.view.near(cues.SOMETHING_ELSE, self.start, self.end, before=14, after=6)
 
     def found(self, kind: str, level: Level) -> Finding:
         """This number, as a finding."""
@@ -106,15 +110,17 @@ class Numbers:
             raw, start = run.group(), run.start()
             if "." in raw and _DOTTED_QUAD.match(view.text, start):
                 continue
-            whole = self._claimed(Number.of(view, raw, start)) if len(raw) <= _LONGEST else None
+            number = Number.of(view, raw, start)
+            whole = self._claimed(number)
             if whole is not None:
                 view.tally.count(whole.type)
                 yield whole
-            elif len(raw) > _FEWEST + 1 and not raw.isdigit():
-                if named < _MOST_NAMED and view.near(cues.NUMBER, start, start + 1, 28, 0):
+            elif len(number.digits) > _FEWEST and len(raw) > len(number.digits):
+                if number.named and named < _MOST_NAMED:
                     named += 1
                     yield from self._beside_its_name(view, raw, start)
-                yield from self._in_parts(view, run)
+                if len(number.digits) > _FEWEST_AMONG_OTHERS:
+                    yield from self._in_parts(view, run)
 
     def _claimed(self, number: Number) -> Finding | None:
         length = len(number.digits)
