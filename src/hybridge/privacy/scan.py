@@ -78,7 +78,7 @@ PIECE = 16_384
 """Characters looked at in one go, so that a pattern never holds the interpreter for long."""
 _MARGIN = 512
 """Overlap of two pieces: longer than any entity with its context."""
-_MOST_AFTERWARDS = MOST // 3
+_MOST_AFTERWARDS = MOST // 2
 """Candidates that are judged in each piece after the first: 50 ms for 100 kB, whatever is in it."""
 
 

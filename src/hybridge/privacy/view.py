@@ -9,7 +9,7 @@ from msgspec import Struct
 
 BOUNDARY = "\x1f"
 """Stands between strings that do not belong together: no pattern and no context reaches over it."""
-MOST = 900
+MOST = 600
 """Candidates that are judged in one text of ordinary length. See `Crowded`."""
 
 _DIGIT = re.compile("[0-9]")
@@ -41,16 +41,25 @@ class Crowded(Exception):
 class Tally:
     """Counts the candidates of all kinds in one text."""
 
-    __slots__ = ("_left",)
+    __slots__ = ("_left", "_patience")
 
     def __init__(self, most: int = MOST) -> None:
-        self._left = most
+        self._left = self._patience = most
 
     def count(self, kind: str, effort: int = 1) -> None:
         """One more, as costly as so many. Raises `Crowded` when there are too many."""
         self._left -= effort
         if self._left < 0:
             raise Crowded(kind)
+
+    def passed_over(self) -> None:
+        """One more number that turned out to be nothing: tables are full of them."""
+        self._patience -= 1
+
+    @property
+    def patient(self) -> bool:
+        """Whether it is worthwhile to judge every number, also those of no usual form."""
+        return self._patience > 0
 
 
 class View(Struct, frozen=True):

@@ -54,7 +54,8 @@ def _of_eighteen(number: Number) -> Finding | None:
 
 def claim_social_security(number: Number) -> Finding | None:
     """Nine digits however they are spaced, beside their name."""
-    if _UNPUNCTUATED.match(number.digits) and number.near(cues.SOCIAL_SECURITY, before=40):
+    named = number.near(cues.SOCIAL_SECURITY, before=40)
+    if named and _UNPUNCTUATED.match(number.digits):
         return number.found("US_SSN", Level.HIGH)
     return None
 

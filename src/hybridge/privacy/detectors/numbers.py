@@ -24,11 +24,14 @@ _RUN = re.compile(
 )
 """At least seven digits; a group that ends in letters (`2nd`) is no part of it."""
 _DOTTED_QUAD = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+_PLAIN_LENGTH = 32
 _GROUP = re.compile(r"[+(]?\d+[Xx]?\)?")
 _SEPARATORS = re.compile(r"[ \-.()\n]")
 _NO_SEPARATORS = str.maketrans("", "", " -.()\n+")
-_NAMED_GROUPS, _NAMED_CHARS, _MOST_GROUPS, _MOST_NAMED = 3, 64, 6, 96
-"""What is looked at behind a word that names a number, and how often in one piece of text."""
+_NAMED_GROUPS, _NAMED_CHARS, _MOST_GROUPS = 3, 64, 6
+"""What is looked at behind a word that names a number."""
+_LONGEST = 80
+"""Characters of a number with everything between its digits."""
 _FARTHEST, _FARTHEST_AFTER = 40, 8
 """Characters between a number and a word that names it."""
 
@@ -50,7 +53,8 @@ class Number(Struct, frozen=True, gc=False):
     def of(cls, view: View, raw: str, start: int) -> Number:
         digits = raw if raw.isdigit() else raw.translate(_NO_SEPARATORS)
         end = start + len(raw)
-        named = view.near(cues.NUMBER, start, end, _FARTHEST, _FARTHEST_AFTER)
+        head = min(end, start + _LONGEST)
+        named = view.near(cues.NUMBER, start, head, _FARTHEST, _FARTHEST_AFTER)
         return cls(view, raw, start, end, digits, named)
 
     @property
@@ -105,22 +109,27 @@ class Numbers:
 
     def detect(self, view: View) -> Iterator[Finding]:
         """Each number that a family claims. Raises `Crowded`."""
-        named = 0
         for run in _RUN.finditer(view.text):
+            if not view.tally.patient:
+                yield from self._grouped_as_usual(view, run.start(), len(view.text))
+                return
             raw, start = run.group(), run.start()
-            if "." in raw and _DOTTED_QUAD.match(view.text, start):
-                continue
-            number = Number.of(view, raw, start)
-            whole = self._claimed(number)
-            if whole is not None:
-                view.tally.count(whole.type)
-                yield whole
-            elif len(number.digits) > _FEWEST and len(raw) > len(number.digits):
-                if number.named and named < _MOST_NAMED:
-                    named += 1
-                    yield from self._beside_its_name(view, raw, start)
-                if len(number.digits) > _FEWEST_AMONG_OTHERS:
-                    yield from self._in_parts(view, run)
+            if len(raw) < _PLAIN_LENGTH and len(raw.translate(_NO_SEPARATORS)) < _FEWEST:
+                continue  # the rest of its digits belong to a word
+            if "." not in raw or not _DOTTED_QUAD.match(view.text, start):
+                yield from self._in_run(view, Number.of(view, raw, start))
+
+    def _in_run(self, view: View, number: Number) -> Iterator[Finding]:
+        """The whole of it, or parts of it."""
+        whole = self._claimed(number)
+        if whole is not None:
+            view.tally.count(whole.type)
+            yield whole
+        elif _FEWEST < len(number.digits) < len(number.raw):
+            if number.named:
+                yield from self._beside_its_name(number)
+            if len(number.digits) > _FEWEST_AMONG_OTHERS:
+                yield from self._grouped_as_usual(view, number.start, number.end)
 
     def _claimed(self, number: Number) -> Finding | None:
         length = len(number.digits)
@@ -128,24 +137,26 @@ class Numbers:
             finding = claim(number)
             if finding is not None:
                 return finding
+        number.view.tally.passed_over()
         return None
 
-    def _in_parts(self, view: View, run: re.Match[str]) -> Iterator[Finding]:
+    def _grouped_as_usual(self, view: View, start: int, end: int) -> Iterator[Finding]:
         """Neighbouring groups that look like a number of some family, from the left."""
-        for part in self._usual.finditer(view.text, *run.span()):
+        for part in self._usual.finditer(view.text, start, end):
             view.tally.count("PHONE")
             finding = self._claimed(Number.of(view, part.group(), part.start()))
             if finding is not None:
                 yield finding
 
-    def _beside_its_name(self, view: View, raw: str, start: int) -> Iterator[Finding]:
+    def _beside_its_name(self, run: Number) -> Iterator[Finding]:
         """Any neighbouring groups near the beginning, the longest first."""
-        groups = [group.span() for group in _GROUP.finditer(raw, 0, _NAMED_CHARS)]
+        groups = [group.span() for group in _GROUP.finditer(run.raw, 0, _NAMED_CHARS)]
         for left in range(min(len(groups), _NAMED_GROUPS)):
             for right in range(min(len(groups), left + _MOST_GROUPS), left, -1):
                 begin = groups[left][0]
-                number = Number.of(view, raw[begin : groups[right - 1][1]], start + begin)
-                if len(number.digits) < _FEWEST:
+                raw = run.raw[begin : groups[right - 1][1]]
+                number = Number.of(run.view, raw, run.start + begin)
+                if len(number.digits) < _FEWEST or not run.view.tally.patient:
                     break
                 finding = self._claimed(number)
                 if finding is not None:

@@ -55,8 +55,17 @@ def claim_mobile(number: Number) -> Finding | None:
 
 def claim_other(number: Number) -> Finding | None:
     """Any other telephone number."""
+    if not number.named and not _speaks_for_itself(number):
+        return None
     level = _level(number) if number.digits.isdigit() else None
     return None if level is None else number.found("PHONE", level)
+
+
+def _speaks_for_itself(number: Number) -> bool:
+    """Whether its form alone could make it one: most numbers are done with here."""
+    if number.digits[0] == "0" or number.digits.startswith("86") or number.international:
+        return True
+    return len(number.digits) in (10, 11) and len(number.raw) > len(number.digits)
 
 
 def _without_country(digits: str) -> str:
