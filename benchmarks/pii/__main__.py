@@ -1,4 +1,4 @@
-"""`python -m benchmarks.pii`: what is found in labelled texts, what is flagged wrongly, how fast."""
+"""`python -m benchmarks.pii`: what is found, what is flagged wrongly, and how fast."""
 
 from __future__ import annotations
 

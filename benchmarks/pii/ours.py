@@ -1,4 +1,4 @@
-"""Hybridge's detectors: what is acted on, that is to say not what is found with little certainty."""
+"""Hybridge's detectors: what is acted on, and so not what is found with little certainty."""
 
 from __future__ import annotations
 

@@ -44,10 +44,10 @@ class Tokens(NlpEngine):
     ) -> Iterator[tuple[str, NlpArtifacts]]:
         return ((text, self.process_text(text, language)) for text in texts)
 
-    def is_stopword(self, word: str, language: str) -> bool:
+    def is_stopword(self, word: str, language: str) -> bool:  # noqa: ARG002 - its interface
         return bool(self._blank.vocab[word].is_stop)
 
-    def is_punct(self, word: str, language: str) -> bool:
+    def is_punct(self, word: str, language: str) -> bool:  # noqa: ARG002
         return bool(self._blank.vocab[word].is_punct)
 
     def get_supported_entities(self) -> list[str]:

@@ -61,7 +61,7 @@ def social_credit_code(code: str) -> bool:
     if max(values) >= len(_USCC_ALPHABET):
         return False
     total = sum(map(mul, values, _USCC_WEIGHTS))
-    return (31 - total % 31) % 31 == values[17]
+    return bool((31 - total % 31) % 31 == values[17])
 
 
 def iban(account: str) -> bool:

@@ -10,7 +10,6 @@ import re
 
 from hybridge.privacy.words import any_word
 
-
 _ID = "i(?<![a-z0-9_]i)d"
 """The word `id` on its own."""
 
@@ -21,7 +20,9 @@ def _any(*words: str, alone: str = "") -> re.Pattern[str]:
     return re.compile(f"{somewhere}|{alone}" if alone else somewhere)
 
 
-_IDENTITY = "身份证|证件|身分证|公民身份|国籍|idcard|id card|id-card|identity|identification|national id"
+_IDENTITY = (
+    "身份证|证件|身分证|公民身份|国籍|idcard|id card|id-card|identity|identification|national id"
+)
 _IDENTITY_ALONE = f"{_ID} (?:no|number)"
 _CARD = "卡|账号|帐号|账户|户名|card|visa|master|amex"
 _CARD_FOR_SURE = (

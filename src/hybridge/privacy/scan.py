@@ -78,6 +78,8 @@ PIECE = 16_384
 """Characters looked at in one go, so that a pattern never holds the interpreter for long."""
 _MARGIN = 512
 """Overlap of two pieces: longer than any entity with its context."""
+_SHORTEST = 5
+"""Characters that can hold anything of anybody."""
 _MOST_AFTERWARDS = MOST // 2
 """Candidates that are judged in each piece after the first: 50 ms for 100 kB, whatever is in it."""
 
@@ -108,13 +110,13 @@ def _in_pieces(text: str) -> Iterator[Finding]:
 
 
 def _in_piece(text: str, first: int, last: int) -> list[Finding]:
-    """What begins in [first, last); all of the piece as one finding when it is crowded."""
+    """What begins in [first, last); when it is crowded, all from `first` on as one finding."""
     plain = normalise(text)
     view = View.of(plain.text, Tally(MOST if first == 0 else _MOST_AFTERWARDS))
     try:
         found = [*_look_plain(view), *_look_encoded(view)]
     except Crowded as crowded:
-        return [Finding(crowded.kind, first, min(last, len(text)), Level.MEDIUM)]
+        return [Finding(crowded.kind, first, len(text), Level.MEDIUM)]
     if plain.offsets is not None:
         spans = [plain.original(finding.start, finding.end) for finding in found]
         found = [Finding(f.type, *span, f.level) for f, span in zip(found, spans, strict=True)]
@@ -146,19 +148,33 @@ def _best(overlapping: list[Finding]) -> list[Finding]:
     kept: list[Finding] = []
     for finding in sorted(overlapping, key=_weight):
         at = bisect_left(kept, finding.start, key=_start)
-        after = kept[at - 1].end if at else 0
-        before = kept[at].start if at < len(kept) else finding.end
-        if after <= finding.start and finding.end <= before:
+        clear_left = at == 0 or kept[at - 1].end <= finding.start
+        clear_right = at == len(kept) or finding.end <= kept[at].start
+        if clear_left and clear_right:
             kept.insert(at, finding)
-        elif finding.end - finding.start > _MARGIN:  # a crowded piece, and what reaches into it
-            rest = replace(finding, start=max(after, finding.start), end=min(before, finding.end))
-            kept.insert(at, rest)
+        elif _crowded(finding):
+            kept = sorted([*kept, *_around(finding, kept)], key=_start)
     return kept
 
 
+def _crowded(finding: Finding) -> bool:
+    return finding.end - finding.start > _MARGIN
+
+
+def _around(crowded: Finding, kept: list[Finding]) -> Iterator[Finding]:
+    """What the others leave of it."""
+    start = crowded.start
+    for other in kept:
+        if start + _SHORTEST <= min(other.start, crowded.end):
+            yield replace(crowded, start=start, end=min(other.start, crowded.end))
+        start = max(start, other.end)
+    if start < crowded.end:
+        yield replace(crowded, start=start)
+
+
 def _weight(finding: Finding) -> tuple[bool, int, int, int]:
-    length = finding.end - finding.start
-    return length > _MARGIN, -finding.level, _PRECEDENCE[finding.type], -length
+    rank = _PRECEDENCE[finding.type]
+    return _crowded(finding), -finding.level, rank, finding.start - finding.end
 
 
 def _in_company(found: list[Finding]) -> list[Finding]:

@@ -44,7 +44,7 @@ class Tally:
     __slots__ = ("_left", "_patience")
 
     def __init__(self, most: int = MOST) -> None:
-        self._left = self._patience = most
+        self._left, self._patience = most, most * 2 // 3
 
     def count(self, kind: str, effort: int = 1) -> None:
         """One more, as costly as so many. Raises `Crowded` when there are too many."""
@@ -52,9 +52,9 @@ class Tally:
         if self._left < 0:
             raise Crowded(kind)
 
-    def passed_over(self) -> None:
+    def passed_over(self, effort: int) -> None:
         """One more number that turned out to be nothing: tables are full of them."""
-        self._patience -= 1
+        self._patience -= effort
 
     @property
     def patient(self) -> bool:

@@ -15,8 +15,8 @@ _WHOLE = re.compile(
 )
 _GAP = r"[ \-.\n]{0,4}+"
 _SPACED = re.compile(
-    rf"[159YNlI](?<![0-9A-Za-z].)(?<![0-9][ \-.].){_GAP}[1239Il]{_GAP}[1-6lI](?:{_GAP}[0-9OIl]){{5}}"
-    rf"(?:{_GAP}[0-9A-RTUWXYl]){{10}}(?![0-9A-Za-z])"
+    rf"[159YNlI](?<![0-9A-Za-z].)(?<![0-9][ \-.].){_GAP}[1239Il]{_GAP}[1-6lI]"
+    rf"(?:{_GAP}[0-9OIl]){{5}}(?:{_GAP}[0-9A-RTUWXYl]){{10}}(?![0-9A-Za-z])"
 )
 _SPACING = re.compile(r"[ \-.\n]")
 _LETTER = re.compile("[A-Z]")

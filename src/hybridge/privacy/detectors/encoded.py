@@ -39,7 +39,8 @@ def encoded(
     """The detector that decodes tokens and asks `detect` about what they say, one layer deep."""
 
     def look(view: View) -> Iterator[Finding]:
-        spans, texts = [], []
+        spans: list[tuple[int, int]] = []
+        texts: list[str] = []
         for span, text in _decodable(view):
             spans.append(span)
             texts.append(text)

@@ -28,7 +28,7 @@ _PLAIN_LENGTH = 32
 _GROUP = re.compile(r"[+(]?\d+[Xx]?\)?")
 _SEPARATORS = re.compile(r"[ \-.()\n]")
 _NO_SEPARATORS = str.maketrans("", "", " -.()\n+")
-_NAMED_GROUPS, _NAMED_CHARS, _MOST_GROUPS = 3, 64, 6
+_NAMED_GROUPS, _NAMED_CHARS, _MOST_GROUPS, _NAMED_EFFORT = 3, 64, 6, 3
 """What is looked at behind a word that names a number."""
 _LONGEST = 80
 """Characters of a number with everything between its digits."""
@@ -137,7 +137,7 @@ class Numbers:
             finding = claim(number)
             if finding is not None:
                 return finding
-        number.view.tally.passed_over()
+        number.view.tally.passed_over(_NAMED_EFFORT if number.named else 1)
         return None
 
     def _grouped_as_usual(self, view: View, start: int, end: int) -> Iterator[Finding]:
