@@ -12,17 +12,22 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import spacy
-import tldextract
-from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
-from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
-from presidio_analyzer.predefined_recognizers import SpacyRecognizer
+import spacy  # type: ignore[import-not-found]
+import tldextract  # type: ignore[import-not-found]
+from presidio_analyzer import AnalyzerEngine, RecognizerRegistry  # type: ignore[import-not-found]
+from presidio_analyzer.nlp_engine import (  # type: ignore[import-not-found]
+    NlpArtifacts,
+    NlpEngine,
+)
+from presidio_analyzer.predefined_recognizers import (  # type: ignore[import-not-found]
+    SpacyRecognizer,
+)
 
 SCORE = 0.4
 """What its recogniser of telephone numbers gives them; guesses without context score less."""
 
 
-class Tokens(NlpEngine):
+class Tokens(NlpEngine):  # type: ignore[misc]
     """Words and their lower-case forms, no entities."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 BOUNDARY = "\x1f"
 """Stands between strings that do not belong together: no pattern and no context reaches over it."""
-MOST = 600
+MOST = 500
 """Candidates that are judged in one text of ordinary length. See `Crowded`."""
 
 _DIGIT = re.compile("[0-9]")

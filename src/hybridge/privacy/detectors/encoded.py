@@ -6,7 +6,7 @@ import binascii
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from urllib.parse import unquote
 
 from hybridge.privacy.finding import Finding, Level
@@ -16,7 +16,9 @@ from hybridge.privacy.view import BOUNDARY, View
 _BLOB = re.compile(r"[A-Z0-9][A-Za-z0-9+/]{7,}+={0,2}")
 """From its first letter that is no small one: that makes it cheap to search for."""
 _SMALL = "abcdefghijklmnopqrstuvwxyz+/"
-_SHORTEST, _MOST_SMALL = 12, 40
+_SHORTEST, _MOST_SMALL, _SHORT_NUMBER = 12, 40, 22
+_MOST = 400
+"""Tokens looked into per piece of text; more are no message but a list."""
 _TOKENS = (
     ("%", re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z0-9._~+\-]{0,40}+){2,340}+")),
     ("&#", re.compile(r"(?:&#[xX]?[0-9A-Fa-f]{2,6};){5,256}+")),
@@ -57,7 +59,7 @@ def encoded(
 
 
 def _decodable(view: View) -> Iterator[tuple[tuple[int, int], str]]:
-    for start, end in _tokens(view):
+    for start, end in islice(_tokens(view), _MOST):
         decoded = decode(view.text[start:end])
         if decoded is not None:
             yield (start, end), decoded
@@ -67,6 +69,8 @@ def _tokens(view: View) -> Iterator[tuple[int, int]]:
     text = view.text
     if view.opaque:
         for blob in _BLOB.finditer(text):
+            if blob.end() - blob.start() < _SHORT_NUMBER and blob.group().isdigit():
+                continue
             before = text[max(0, blob.start() - _MOST_SMALL) : blob.start()]
             start = blob.start() - len(before) + len(before.rstrip(_SMALL))
             if blob.end() - start >= _SHORTEST:
@@ -99,7 +103,7 @@ def _decoded(token: str) -> str | None:
         return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), token)
     hexadecimal = _HEXADECIMAL.match(token)
     if hexadecimal:
-        short_number = token.isdigit() and len(token) < 22
+        short_number = token.isdigit() and len(token) < _SHORT_NUMBER
         return None if short_number else _text(bytes.fromhex(hexadecimal[1]))
     one_word = token.isalpha() and (token.islower() or token.isupper() or token.istitle())
     bare = token.rstrip("=")
