@@ -44,7 +44,7 @@ class Tally:
     __slots__ = ("_left", "_patience")
 
     def __init__(self, most: int = MOST) -> None:
-        self._left, self._patience = most, most * 2 // 3
+        self._left, self._patience = most, most // 2
 
     def count(self, kind: str, effort: int = 1) -> None:
         """One more, as costly as so many. Raises `Crowded` when there are too many."""

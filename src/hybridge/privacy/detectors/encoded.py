@@ -17,7 +17,7 @@ _BLOB = re.compile(r"[A-Z0-9][A-Za-z0-9+/]{7,}+={0,2}")
 """From its first letter that is no small one: that makes it cheap to search for."""
 _SMALL = "abcdefghijklmnopqrstuvwxyz+/"
 _SHORTEST, _MOST_SMALL, _SHORT_NUMBER = 12, 40, 22
-_MOST = 400
+_MOST = 300
 """Tokens looked into per piece of text; more are no message but a list."""
 _TOKENS = (
     ("%", re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z0-9._~+\-]{0,40}+){2,340}+")),
@@ -69,11 +69,11 @@ def _tokens(view: View) -> Iterator[tuple[int, int]]:
     text = view.text
     if view.opaque:
         for blob in _BLOB.finditer(text):
-            if blob.end() - blob.start() < _SHORT_NUMBER and blob.group().isdigit():
-                continue
             before = text[max(0, blob.start() - _MOST_SMALL) : blob.start()]
             start = blob.start() - len(before) + len(before.rstrip(_SMALL))
-            if blob.end() - start >= _SHORTEST:
+            length = blob.end() - start
+            short_number = length < _SHORT_NUMBER and blob.group().isdigit()
+            if length >= _SHORTEST and not short_number:
                 yield start, blob.end()
     for mark, token in _TOKENS:
         if mark in text:
