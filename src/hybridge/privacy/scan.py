@@ -87,7 +87,7 @@ _MOST_AFTERWARDS = MOST * 2 // 5
 def detect(text: str) -> tuple[Finding, ...]:
     """All personal data in a text, in order, never overlapping. Indexes are those of `text`."""
     found = _in_piece(text, 0, len(text)) if len(text) <= PIECE else list(_in_pieces(text))
-    return tuple(_resolve(found)) if found else ()
+    return tuple(resolve(found)) if found else ()
 
 
 def _look_plain(view: View) -> list[Finding]:
@@ -125,7 +125,7 @@ def _in_piece(text: str, first: int, last: int) -> list[Finding]:
     )
 
 
-def _resolve(found: list[Finding]) -> Iterator[Finding]:
+def resolve(found: list[Finding]) -> Iterator[Finding]:
     """In order; of findings that overlap, the surest, then the most telling, then the longest."""
     overlapping: list[Finding] = []
     end = 0

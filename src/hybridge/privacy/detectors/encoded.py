@@ -72,7 +72,7 @@ def _tokens(view: View) -> Iterator[tuple[int, int]]:
             before = text[max(0, blob.start() - _MOST_SMALL) : blob.start()]
             start = blob.start() - len(before) + len(before.rstrip(_SMALL))
             length = blob.end() - start
-            short_number = length < _SHORT_NUMBER and blob.group().isdigit()
+            short_number = length < _SHORT_NUMBER and text[start : blob.end()].isdigit()
             if length >= _SHORTEST and not short_number:
                 yield start, blob.end()
     for mark, token in _TOKENS:

@@ -14,10 +14,10 @@ _SINGLE = (
     "逯隆茹诺战慕危玉银亢嵇公哈湛宾戎勾茅利於呼居揭干但尉冶斯元束檀衣信展阴昝智幸奉植衡富尧闭"
     "由"
 )
-_DOUBLE = "欧阳|上官|司马|诸葛|皇甫|东方|尉迟|公孙|令狐|慕容|司徒|夏侯|端木|独孤"
+DOUBLE = "欧阳|上官|司马|诸葛|皇甫|东方|尉迟|公孙|令狐|慕容|司徒|夏侯|端木|独孤"
 
-CHINESE_NAME = rf"(?:(?:{_DOUBLE}|[{_SINGLE}])[\u4e00-\u9fff]{{1,2}})"
+CHINESE_NAME = rf"(?:(?:{DOUBLE}|[{_SINGLE}])[\u4e00-\u9fff]{{1,2}})"
 """A surname and one or two characters, as a pattern. Many words match: it needs a cue beside it."""
 
-FIRST_OF_SURNAMES = _SINGLE + "".join(surname[0] for surname in _DOUBLE.split("|"))
+FIRST_OF_SURNAMES = _SINGLE + "".join(surname[0] for surname in DOUBLE.split("|"))
 """What a name may begin with, as the inside of a character class."""
