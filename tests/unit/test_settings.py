@@ -247,6 +247,18 @@ def test_two_tenants_with_one_key(refused):
     assert "the-same" not in line
 
 
+def test_the_key_of_the_audit_trail_is_not_easily_guessed(loaded, refused):
+    text = "records: {audit_key_env: SEALING}\n"
+    (line,) = refused(text, SEALING="too-short-a-key")
+    assert "records.audit_key_env: SEALING holds fewer than 16 characters" in line
+    assert "openssl rand -hex 32" in line
+    assert "too-short" not in line
+    settings = loaded(text, SEALING="k" * 16)
+    assert settings.secrets.audit == "k" * 16
+    assert "k" * 16 in settings.secrets.values
+    assert loaded("records: {}\n").secrets.audit is None
+
+
 def test_a_cloud_without_its_usual_key_has_none(loaded):
     text = "cloud: {backends: [{name: gpt, model: m}]}\n"
     assert loaded(text).secrets.backends == {}

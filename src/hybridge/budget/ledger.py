@@ -6,10 +6,9 @@ The books are kept in this process's memory; `snapshot` and `restore` carry them
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import partial
 from typing import Any, Self
 
 from msgspec import Struct
@@ -22,6 +21,8 @@ from hybridge.core.errors import BudgetExhausted
 
 PROMISED_RETRY_S = 1.0
 """When to try again where money is only promised: nobody knows when some of it comes back."""
+JUDGE = "learning.judge"
+"""The owner of what it costs to have comparisons judged: of a limit, and of no API key."""
 _log = logging.getLogger("hybridge.budget")
 
 
@@ -52,15 +53,18 @@ class LedgerStatus(Struct, frozen=True):
     """Requests since the start whose cost nobody knows."""
 
 
-Charge = Callable[[Decimal | None, Decimal | None, Decimal | None], None]
-"""Promised, actual, and what to assume where that is unknown."""
-
-
 class Reservation:
     """Money promised to one request. As a block, it gives back at its end what was not settled."""
 
-    def __init__(self, amount: Decimal | None, charge: Charge) -> None:
-        self._charge = charge
+    __slots__ = ("_ledger", "_on", "_settled", "_tenant", "amount")
+
+    def __init__(
+        self, ledger: Ledger, tenant: str, amount: Decimal | None, on: tuple[Account, ...]
+    ) -> None:
+        """`on`: where it is promised."""
+        self._ledger = ledger
+        self._tenant = tenant
+        self._on = on
         self._settled = False
         self.amount = amount
         """USD; None: the price is unknown."""
@@ -77,13 +81,28 @@ class Reservation:
         None: nobody knows. Then what is `assumed` counts as spent, else what was promised, for
         nothing is silently free.
         """
-        if not self._settled:
-            self._settled = True
-            self._charge(self.amount, actual, assumed)
+        if self._settled:
+            return
+        self._settled = True
+        amount = self.amount
+        for account in self._on:
+            account.reserved -= amount or ZERO
+        if actual is not None:
+            if actual:
+                self._ledger.spend(self._tenant, actual)
+            return
+        self._ledger.spend_unknown(self._tenant, amount or ZERO if assumed is None else assumed)
 
     def release(self) -> None:
         """Gives the money back, unless it has been settled."""
         self.settle(ZERO)
+
+
+class _Book(Struct, frozen=True):
+    """The accounts that one key's money goes through."""
+
+    every: tuple[Account, ...]
+    limited: tuple[Account, ...]
 
 
 class Ledger:
@@ -97,7 +116,7 @@ class Ledger:
             Account(Period.DAY, config.daily_usd),
             Account(Period.MONTH, config.monthly_usd),
         )
-        self._limited = any(account.limit is not None for account in self._everyone)
+        self._books: dict[str, _Book] = {}
         self._assumed = _assumed(config)
         self._own = {name: Account(Period.DAY, limit, name) for name, limit in tenants.items()}
         self._since = self._until = datetime.min.replace(tzinfo=UTC)
@@ -114,7 +133,8 @@ class Ledger:
             account.limit = tenants.get(name)
         self._own = fresh._own | self._own
         self._since = self._until  # those that are new are rolled with all others
-        self._limited, self._assumed = fresh._limited, fresh._assumed
+        self._books.clear()
+        self._assumed = fresh._assumed
 
     def reserve(self, tenant: str, amount: Decimal | None) -> Reservation:
         """Promises `amount` USD; whatever is not settled goes back when it is released.
@@ -127,38 +147,36 @@ class Ledger:
         refusal = self.refusal(tenant, amount)
         if refusal is not None:
             now = self._now()
-            spent = any(account.used_up(now) for account in self._accounts(tenant))
+            spent = any(account.used_up(now) for account in self._book(tenant).every)
             wait_s = self.resets_in_s(tenant) if spent else PROMISED_RETRY_S
             raise BudgetExhausted(refusal, retry_after_s=wait_s)
         if amount is None:
             self._warn(tenant)
-        elif amount:
-            for account in self._accounts(tenant):
-                account.reserved += amount
-        return Reservation(amount, partial(self._charge, tenant))
+        return self._promise(tenant, amount, self._book(tenant).limited if amount else ())
+
+    def reserve_amply(self, tenant: str, amount: Decimal, times: int) -> Reservation | None:
+        """The same, where so many times the amount is left everywhere; else nothing is done."""
+        self._now()
+        limited = self._book(tenant).limited
+        ample = amount * times
+        for account in limited:
+            if account.spent + account.reserved + ample > account.limit:  # type: ignore[operator]
+                return None
+        return self._promise(tenant, amount, limited)
 
     def limits(self, tenant: str) -> bool:
         """Whether any limit applies to a tenant. Where none does, no promise needs an amount."""
-        own = self._own.get(tenant)
-        return self._limited or (own is not None and own.limit is not None)
+        return bool(self._book(tenant).limited)
 
     @property
     def limited(self) -> bool:
-        """Whether there is a limit at all, for everybody or for one key."""
-        return self._limited or any(account.limit is not None for account in self._own.values())
+        """Whether there is a limit at all for requests, of everybody or of one key."""
+        accounts = (*self._everyone, *self._own.values())
+        return any(one.limit is not None and one.owner != JUDGE for one in accounts)
 
     def counted(self, price: Price | None) -> Price | None:
         """What a cloud is counted at: its price, else the one that is assumed, if one is."""
         return self._assumed if price is None else price
-
-    def holds(self, tenant: str, amount: Decimal) -> bool:
-        """Whether so much is left everywhere; unlike `refusal` it allows nobody to go beyond."""
-        self._now()
-        for account in self._accounts(tenant):
-            limit = account.limit
-            if limit is not None and account.spent + account.reserved + amount > limit:
-                return False
-        return True
 
     def refusal(self, tenant: str, amount: Decimal | None) -> str | None:
         """Why `amount` would be refused now, in words; None when it would not.
@@ -168,17 +186,16 @@ class Ledger:
         if not amount:
             return None
         now = self._now()
-        for account in self._accounts(tenant):
-            if account.limit is not None:
-                refusal = account.refusal(amount, now)
-                if refusal is not None:
-                    return refusal
+        for account in self._book(tenant).limited:
+            refusal = account.refusal(amount, now)
+            if refusal is not None:
+                return refusal
         return None
 
     def resets_in_s(self, tenant: str | None = None) -> float:
         """Seconds until every limit that is used up now begins anew; until midnight if none is."""
         now = self._now()
-        accounts = self._everyone if tenant is None else self._accounts(tenant)
+        accounts = self._everyone if tenant is None else self._book(tenant).every
         ends = [Period.DAY.end(now)]
         ends += [account.period.end(now) for account in accounts if account.used_up(now)]
         return (max(ends) - now).total_seconds()
@@ -186,26 +203,18 @@ class Ledger:
     def status(self) -> LedgerStatus:
         """The state of all limits, as of now."""
         self._now()
-        spends = []
-        for account in (*self._everyone, *self._own.values()):
-            spends.append(
-                Spend(
-                    account.period,
-                    account.owner,
-                    account.spent,
-                    account.reserved,
-                    account.limit,
-                    account.assumed,
-                )
-            )
+        spends = [
+            Spend(each.period, each.owner, each.spent, each.reserved, each.limit, each.assumed)
+            for each in (*self._everyone, *self._own.values())
+            if each.owner is None or each.limit is not None or each.spent
+        ]
         return LedgerStatus(tuple(spends), self._unknown)
 
     def snapshot(self) -> dict[str, Any]:
         """What was spent, as plain JSON values; promises are not part of it."""
         now = self._now()
-        rows = []
-        for account in (*self._everyone, *self._own.values()):
-            rows.append([account.period.value, account.owner, str(account.spent)])
+        accounts = (*self._everyone, *self._own.values())
+        rows = [[each.period.value, each.owner, str(each.spent)] for each in accounts]
         return {"at": now.isoformat(), "spent": rows, "unknown": self._unknown}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -220,27 +229,25 @@ class Ledger:
                 self._account(period, owner).spent += Decimal(spent)
         self._unknown += int(snapshot["unknown"])
 
-    def _charge(
-        self,
-        tenant: str,
-        promised: Decimal | None,
-        actual: Decimal | None,
-        assumed: Decimal | None,
-    ) -> None:
-        guess = ZERO
-        if actual is None:
-            self._unknown += 1
-            actual = guess = assumed if assumed is not None else promised or ZERO
-        if not actual and not promised:
-            return
+    def spend(self, tenant: str, amount: Decimal) -> None:
+        """So much has been spent; what was promised for it has been given back."""
         self._now()
-        for account in self._accounts(tenant):
-            if promised:
-                account.reserved -= promised
-            if actual > ZERO:
-                account.spent += actual
-            if guess:
-                account.assumed += guess
+        for account in self._book(tenant).every:
+            account.spent += amount
+
+    def spend_unknown(self, tenant: str, assumed: Decimal) -> None:
+        """Something has been spent, nobody knows how much."""
+        self._unknown += 1
+        if assumed:
+            self._now()
+            for account in self._book(tenant).every:
+                account.spent += assumed
+                account.assumed += assumed
+
+    def _promise(self, tenant: str, amount: Decimal | None, on: tuple[Account, ...]) -> Reservation:
+        for account in on:
+            account.reserved += amount or ZERO
+        return Reservation(self, tenant, amount, on)
 
     def _now(self) -> datetime:
         """The time. Every account is in its period of then: each ends at the end of a day."""
@@ -251,10 +258,13 @@ class Ledger:
                 account.roll(now)
         return now
 
-    def _accounts(self, tenant: str) -> tuple[Account, Account, Account]:
-        day, month = self._everyone
-        own = self._own.get(tenant)
-        return day, month, self._account(Period.DAY, tenant) if own is None else own
+    def _book(self, tenant: str) -> _Book:
+        book = self._books.get(tenant)
+        if book is None:
+            every = (*self._everyone, self._account(Period.DAY, tenant))
+            limited = tuple(account for account in every if account.limit is not None)
+            book = self._books[tenant] = _Book(every, limited)
+        return book
 
     def _account(self, period: Period, owner: str | None) -> Account:
         if owner is None:

@@ -8,14 +8,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hybridge.cache.answers import NO_KEY
 from hybridge.cache.config import CacheConfig
 from hybridge.cache.identity import Identity, Named
 from hybridge.core.clock import Clock
 from hybridge.core.request import Clearance, Request
 from hybridge.core.response import Completion
-
-NO_KEY = ""
-"""The key of a request that may not be remembered: nothing is kept or found under it."""
 
 
 class _Entry(Struct, frozen=True):
@@ -25,7 +23,7 @@ class _Entry(Struct, frozen=True):
 
 
 class ExactCache:
-    """Answers by request, for a while, the least recently used forgotten first.
+    """Answers in memory by request, for a while, the least recently used forgotten first.
 
     What is put here must be an answer that was good enough to return: judging is the caller's
     work. Sampled answers (`temperature` above 0) are kept like others: within minutes the same
@@ -61,13 +59,13 @@ class ExactCache:
     def key(self, request: Request) -> str:
         """A digest over the caller, the whole conversation and everything that shapes the answer.
 
-        `NO_KEY` for a request that may not leave the device: nothing of it is remembered (R32).
+        `NO_KEY` for a request that holds personal data: nothing of it is remembered (R32).
         """
-        if request.clearance is Clearance.DEVICE_ONLY:
+        if request.clearance is not Clearance.ANYWHERE:
             return NO_KEY
         return self.identity.digest(request)
 
-    def get(self, key: str) -> Completion | None:
+    async def get(self, key: str) -> Completion | None:
         """The answer under this key, if it is not too old."""
         entry = self._entries.get(key)
         if entry is None:

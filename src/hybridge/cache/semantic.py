@@ -15,8 +15,8 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
+from hybridge.cache.answers import NO_KEY, Answers
 from hybridge.cache.config import CacheConfig, SemanticConfig
-from hybridge.cache.exact import NO_KEY, ExactCache
 from hybridge.cache.wording import Wording, wording
 from hybridge.core.request import Clearance, Feature, Request
 from hybridge.core.response import Completion
@@ -41,7 +41,7 @@ class Asked(Struct, frozen=True):
 
 
 class SemanticCache:
-    """Finds answers of an `ExactCache` by questions that ask the same in other words.
+    """Finds answers that are kept by questions that ask the same in other words.
 
     Everything but the last turn's words must be identical: the caller, the turns before it, the
     system prompt and everything that shapes the answer.
@@ -49,7 +49,7 @@ class SemanticCache:
 
     def __init__(
         self,
-        exact: ExactCache,
+        exact: Answers,
         config: CacheConfig,
         similarity: Similarity | None = None,
     ) -> None:
@@ -70,9 +70,9 @@ class SemanticCache:
         asked = self._asked.get(place)
         if asked is None or not asked.wording.fits(asks):
             return None
-        completion = self._exact.get(asked.key)
+        completion = await self._exact.get(asked.key)
         if completion is None:
-            del self._asked[place]
+            self._asked.pop(place, None)
         elif await self._alike(asked.text, request.messages[-1].text):
             return completion
         return None
@@ -112,7 +112,7 @@ class SemanticCache:
 
 
 def _may_be_read(request: Request) -> bool:
-    if request.clearance is Clearance.DEVICE_ONLY or request.features & _EXACT_ONLY:
+    if request.clearance is not Clearance.ANYWHERE or request.features & _EXACT_ONLY:
         return False
     turns = request.body.get("messages")
     if not request.messages or not isinstance(turns, list) or not turns:

@@ -48,8 +48,8 @@ def downloading(what: str) -> Iterator[Advance]:
 
 
 @contextmanager
-def counting(what: str, total: int | None) -> Iterator[Callable[[], None]]:
-    """A bar that counts items; call what it gives once an item is done."""
+def counting(what: str, total: int | None) -> Iterator[Callable[..., None]]:
+    """A bar that counts items; call what it gives once an item is done, or with how many are."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -59,4 +59,4 @@ def counting(what: str, total: int | None) -> Iterator[Callable[[], None]]:
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
-        yield lambda: bar.update(task, advance=1)
+        yield lambda done=1: bar.update(task, advance=done)

@@ -29,6 +29,7 @@ def serve(
     It listens at once and loads local models meanwhile. A change of the configuration file or of
     the rules is taken over while it runs, and so is SIGHUP; a bad one is refused and logged.
     """
+    from hybridge.privacy.mask import masked
     from hybridge.server.serve import run
     from hybridge.telemetry.logs import configure
     from hybridge.wiring import Secrecy
@@ -40,7 +41,7 @@ def serve(
 
     settings, redact = read(), Secrecy()
     redact.learn(settings.secrets.values)
-    configure(sys.stderr, redact)
+    configure(sys.stderr, lambda text: masked(redact(text)))
     run(_serve(settings, read, path, redact))
 
 

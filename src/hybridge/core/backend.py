@@ -11,6 +11,7 @@ from msgspec import Struct
 from hybridge.core.clock import Deadline
 from hybridge.core.request import Feature, Request, Tier
 from hybridge.core.response import Event
+from hybridge.core.trail import Kind
 
 
 class Price(Struct, frozen=True):
@@ -56,6 +57,8 @@ class Call(Struct, frozen=True):
     deadline: Deadline
     want_logprobs: bool = False
     """Ask for token probabilities for the judge's use, even though the caller did not."""
+    kind: Kind = "backend"
+    """What it is asked for, as the request's trail names it."""
 
 
 class Backend(Protocol):

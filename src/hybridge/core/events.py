@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from hybridge.core.errors import Fault
 from hybridge.core.plan import Plan, Route, Score
-from hybridge.core.request import Tier
+from hybridge.core.request import Clearance, Tier
 from hybridge.core.response import Usage
+from hybridge.core.trail import Exit
 
 
 class Served(Struct, frozen=True):
@@ -45,6 +46,26 @@ class Served(Struct, frozen=True):
     """What the cloud's preferred backend would have cost for the same tokens, less the cost."""
     error: str | None = None
     """Name of the error's class, when it failed. `cancelled` when the client hung up."""
+    operation: str = "chat"
+    """`chat` or `embeddings`."""
+    traceparent: str | None = None
+    """Of the caller's trace, as W3C Trace Context writes it; well formed."""
+    clearance: Clearance = Clearance.ANYWHERE
+    """How far it was allowed to travel."""
+    found: tuple[str, ...] = ()
+    """Personal data in it, `TYPE in place`: never a value."""
+    exits: tuple[Exit, ...] = ()
+    """Every time it left this device until it was over; `Exited` tells of those after that."""
+
+
+class Exited(Struct, frozen=True):
+    """A request that is over has left this device once more, for a comparison."""
+
+    request_id: str
+    at: datetime
+    tenant: str
+    clearance: Clearance
+    left: Exit
 
 
 class AttemptFailed(Struct, frozen=True):
@@ -54,6 +75,8 @@ class AttemptFailed(Struct, frozen=True):
     backend: str
     tier: Tier
     fault: Fault
+    at: datetime | None = None
+    """When it failed."""
 
 
 class Compared(Struct, frozen=True):
@@ -71,13 +94,24 @@ class Compared(Struct, frozen=True):
     edge_digest: str
     cloud_digest: str
     similarity: float | None
-    """0-1; None where the method gives none."""
+    """0-1; None where none was taken."""
     agreed: bool
     method: str
-    """`exact`, `number`, `label`, `json`, `tool_call` or `similarity`."""
+    """`exact`, `number`, `label`, `json`, `tool_call`, `similarity`, `ngrams` or `judge`."""
     edge_confidence: float | None
     edge_ms: float
     cloud_ms: float
+
+
+class Judged(Struct, frozen=True):
+    """A judge was to say which of two answers serves better (R21)."""
+
+    request_id: str
+    backend: str
+    outcome: str
+    """`edge`, `cloud` or `same`, or why there is none: `failed`, `over_budget`, `private`,
+    `resting`, `undecided`, `unfit` or `unreadable`."""
+    cost_usd: Decimal
 
 
 class ShadowDropped(Struct, frozen=True):
@@ -103,6 +137,8 @@ class HealthMoved(Struct, frozen=True):
     backend: str
     available: bool
     reason: str
+    """For logs only: it may repeat what the backend said."""
+    tier: Tier | None = None
 
 
 class ModelLoaded(Struct, frozen=True):
@@ -113,7 +149,15 @@ class ModelLoaded(Struct, frozen=True):
 
 
 GatewayEvent = (
-    Served | AttemptFailed | Compared | ShadowDropped | BreakerMoved | HealthMoved | ModelLoaded
+    Served
+    | Exited
+    | AttemptFailed
+    | Compared
+    | Judged
+    | ShadowDropped
+    | BreakerMoved
+    | HealthMoved
+    | ModelLoaded
 )
 Subscriber = Callable[[GatewayEvent], None]
 
@@ -128,6 +172,10 @@ class Events:
 
     def subscribe(self, subscriber: Subscriber) -> None:
         self._subscribers.append(subscriber)
+
+    def silence(self) -> None:
+        """From now on nobody hears of anything."""
+        self._subscribers.clear()
 
     def emit(self, event: GatewayEvent) -> None:
         for subscriber in self._subscribers:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
+
+from hybridge.core.trail import Trail
+
+if TYPE_CHECKING:
+    from hybridge.core.disguise import Disguise
 
 
 class Tier(StrEnum):
@@ -20,6 +25,8 @@ class Clearance(StrEnum):
     """How far a request may travel (R32). Every backend call checks it."""
 
     ANYWHERE = "anywhere"
+    DISGUISED = "disguised"
+    """Anywhere, with placeholders where it holds personal data; see `Request.disguise`."""
     DEVICE_ONLY = "device_only"
 
 
@@ -53,6 +60,10 @@ class Message(Struct, frozen=True):
     """How many tool calls it holds."""
 
 
+Handling = Literal["allow", "pseudonymise", "local_only", "block"]
+"""What is done about personal data, the mildest first."""
+
+
 class Wish(Struct, frozen=True):
     """What the caller asked of the router in headers (R7). A wish tightens, it never loosens."""
 
@@ -61,7 +72,10 @@ class Wish(Struct, frozen=True):
     max_latency_s: float | None = None
     """`x-hybridge-max-latency-ms`, in seconds."""
     private: bool = False
-    """`x-hybridge-privacy: high`."""
+    """`x-hybridge-privacy: high`: the request stays here, whatever is in it."""
+    handling: Handling = "allow"
+    """`x-hybridge-privacy: pseudonymise`, `local_only` or `block`: the least that is done about
+    personal data that is found."""
 
 
 AUTO = "auto"
@@ -95,8 +109,14 @@ class Request(Struct, frozen=True):
     """The session's key, scoped to the tenant; None when there is nothing to bind to."""
     wish: Wish = Wish()
     clearance: Clearance = Clearance.ANYWHERE
+    disguise: Disguise | None = None
+    """How it looks to whoever is not on this device; None unless its clearance is `DISGUISED`."""
+    trail: Trail = field(default_factory=Trail)
+    """Where it went; filled by the one door that it can leave through."""
     received_s: float = 0.0
     """When the request had been read, on the clock's monotonic scale."""
+    traceparent: str | None = None
+    """Of the caller's trace (W3C Trace Context), well formed. It never goes on to a backend."""
 
     def __repr__(self) -> str:
         """Without a word of what was said, for it may end up in a log."""

@@ -27,6 +27,19 @@ class Answer:
     `fetch` raise `BackendError` when the backend fails; `aclose` stops the work behind it at once.
     """
 
+    confidence: float | None = None
+    """As judged when it was last appraised; None while nothing is known."""
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    first_event_s: float | None = None
+    """Seconds from asking to the first event."""
+    first_byte_s = 0.0
+    """The same for a stream; of a whole answer, as far as it was not spent on writing it."""
+    pieces = 0
+    """Events so far. A stream's are about one token each, whatever they carry."""
+    over = False
+    """Whether the last event has been read."""
+
     def __init__(
         self,
         attempt: Attempt,
@@ -41,23 +54,11 @@ class Answer:
     ) -> None:
         self.attempt = attempt
         self.spec = spec
-        self.confidence: float | None = None
-        """As judged when it was last appraised; None while nothing is known."""
-        self.finish_reason: str | None = None
-        self.usage: Usage | None = None
         self.model = spec.model
         """The model's name as the backend gives it."""
-        self.first_event_s: float | None = None
-        """Seconds from asking to the first event."""
-        self.first_byte_s = 0.0
-        """The same for a stream; of a whole answer, as far as it was not spent on writing it."""
-        self.pieces = 0
-        """Events so far. A stream's are about one token each, whatever they carry."""
         self.tokens: list[Token] = []
         self.seen: list[Event] = []
         """The events so far, where they are kept: those that may be given again, or compared."""
-        self.over = False
-        """Whether the last event has been read."""
         self._texts: list[str] = []
         self._held: deque[Event] = deque()
         self._source = source

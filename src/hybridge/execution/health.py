@@ -87,11 +87,15 @@ class Health:
         was_gone, self._failures[name] = self._failures[name] >= FAILED_PROBES, 0
         if was_gone:
             _log.info("%s is available again", name)
-            self._events.emit(HealthMoved(name, available=True, reason="it answers again"))
+            self._tell(name, available=True, reason="it answers again")
 
     def _failed(self, name: str, reason: str) -> None:
         self._failures[name] += 1
         self._reasons[name] = reason
         if self._failures[name] == FAILED_PROBES:
             _log.warning("%s is unavailable: %s", name, reason)
-            self._events.emit(HealthMoved(name, available=False, reason=reason))
+            self._tell(name, available=False, reason=reason)
+
+    def _tell(self, name: str, *, available: bool, reason: str) -> None:
+        tier = self._backends[name].spec.tier
+        self._events.emit(HealthMoved(name, available=available, reason=reason, tier=tier))

@@ -188,7 +188,9 @@ class Runner:
         spec = self._backends[error.backend].spec
         if walk.watch is not None:
             walk.watch.failed(error.fault)
-        self._events.emit(AttemptFailed(walk.request.id, error.backend, spec.tier, error.fault))
+        self._events.emit(
+            AttemptFailed(walk.request.id, error.backend, spec.tier, error.fault, self._clock.now())
+        )
         if error.fault.blame is Blame.OPERATOR:
             _log.warning("%s: %s (%s)", error.backend, error.fault.value, error.status)
         if error.fault is Fault.CONTEXT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from hashlib import sha256
 
 from msgspec import Struct
@@ -15,8 +16,10 @@ from hybridge.core.plan import Plan
 from hybridge.core.request import Request, Tier
 from hybridge.execution.confidence import Judge
 from hybridge.execution.wanted import Wanted
+from hybridge.gateway.judging import CloudJudge
 from hybridge.gateway.shadowing import Shadowing, Side, whole
 from hybridge.learning.agreement import agree, said
+from hybridge.learning.judging import Case
 from hybridge.learning.normalise import normalise
 from hybridge.learning.shadow import Shadow
 from hybridge.routing.facts import Facts
@@ -46,8 +49,11 @@ class Background:
         similarity_min: float,
         events: Events,
         clock: Clock,
+        cloud_judge: CloudJudge | None = None,
     ) -> None:
+        """`cloud_judge` is asked where only similarity could tell (R21)."""
         self._shadow = shadow
+        self._cloud_judge = cloud_judge
         self._judge = judge
         self._similarity = similarity
         self._timeout_s = timeout_s
@@ -110,6 +116,11 @@ class Background:
             similarity,
             similarity_min=self._similarity_min,
         )
+        if self._cloud_judge is not None and found.vague:
+            case = Case(subject.request, edge.said.text, cloud.said.text)
+            as_good = await self._cloud_judge.as_good(case)
+            if as_good is not None:
+                found = replace(found, agreed=as_good, method="judge")
         plan = subject.plan
         self._events.emit(
             Compared(

@@ -45,6 +45,8 @@ from hybridge.gateway.embedding_models import (
     check_possible,
     check_private,
 )
+from hybridge.gateway.visit import Visits
+from hybridge.privacy.finding import Finding, told
 from hybridge.privacy.guard import Guard
 from hybridge.routing.candidate import Candidate
 from hybridge.routing.constraints import narrow
@@ -78,6 +80,8 @@ class _Trip:
     bill: Bill | None = None
     """What it cost: its answer, or a cloud that was asked and whose answer nobody waited for."""
     reasons: tuple[str, ...] = ()
+    found: tuple[Finding, ...] = ()
+    """Personal data in it: types and places, never values."""
     plan: Plan | None = None
     reply: EmbeddingReply | None = None
     overhead_ms: float = 0.0
@@ -115,9 +119,10 @@ class EmbeddingGateway:
         events: Events,
         clock: Clock,
         allowances: Allowances | None = None,
+        visits: Visits | None = None,
     ) -> None:
         """`auto`: the one embedder behind the name `auto`. Without `allowances` every key may ask
-        for as much as it wants."""
+        for as much as it wants. `visits` counts the requests under way."""
         self._embedders = {name: GuardedEmbedder(one) for name, one in embedders.items()}
         self._roster = Roster([one.spec for one in embedders.values()], auto)
         self._guard = guard
@@ -128,10 +133,18 @@ class EmbeddingGateway:
         self._events = events
         self._clock = clock
         self._allowances = allowances or Allowances({}, clock)
+        self._visits = visits or Visits()
 
     async def embed(self, asked: EmbeddingRequest) -> EmbeddingReply:
         """The vectors of a request's inputs. Raises a `HybridgeError`; `RateLimited` before
         anything is done for the request or told of it."""
+        self._visits.enter()
+        try:
+            return await self._embed(asked)
+        finally:
+            self._visits.leave()
+
+    async def _embed(self, asked: EmbeddingRequest) -> EmbeddingReply:
         target = self._roster.meant(asked.request.model)
         trip = _Trip(asked, target, Deadline.after(self._deadline_s, self._clock))
         trip.slot = self._allowances.enter(asked.request.tenant, trip.count)
@@ -170,12 +183,12 @@ class EmbeddingGateway:
 
     async def _screen(self, trip: _Trip) -> None:
         """Decides how far the inputs may travel; every one of them is examined."""
-        screened = await self._guard.screen(trip.asked.request)
+        ids = 0 if trip.asked.texts else len(trip.asked.inputs)
+        screened = await self._guard.screen(trip.asked.request, unreadable=ids, disguisable=False)
         trip.asked = replace(trip.asked, request=screened.request)
-        trip.reasons = screened.reasons
-        if not trip.asked.texts and trip.target.leaves_device:
-            count = len(trip.asked.inputs)
-            trip.reasons += (f"privacy: token ids not examined: {count} inputs of them",)
+        trip.reasons, trip.found = screened.reasons, screened.findings
+        if ids and trip.target.leaves_device:
+            trip.reasons += (f"privacy: token ids not examined: {ids} inputs of them",)
 
     def _plan(self, trip: _Trip) -> Plan:
         """The one model that is meant, if it may be asked and can do it."""
@@ -214,8 +227,8 @@ class EmbeddingGateway:
             embedded = await self._embedders[target.name].embed(call)
         except BackendError as error:
             permit.failed(error.fault, error.retry_after_s)
-            request_id = trip.asked.request.id
-            self._events.emit(AttemptFailed(request_id, target.name, target.tier, error.fault))
+            request_id, now = trip.asked.request.id, self._clock.now()
+            self._events.emit(AttemptFailed(request_id, target.name, target.tier, error.fault, now))
             raise
         except BaseException:
             permit.abandon()
@@ -278,6 +291,11 @@ class EmbeddingGateway:
             cost_usd=spent.cost_usd if spent else None,
             saved_usd=None,
             error=trip.error,
+            operation="embeddings",
+            traceparent=request.traceparent,
+            clearance=request.clearance,
+            found=told(trip.found),
+            exits=request.trail.exits,
         )
 
 

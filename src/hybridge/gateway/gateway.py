@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +20,7 @@ from hybridge.execution.runner import Runner
 from hybridge.gateway.background import Background, Subject
 from hybridge.gateway.confident_edge import ConfidentEdge
 from hybridge.gateway.fleet import Fleet
-from hybridge.gateway.payment import CANCELLED, Payment
+from hybridge.gateway.payment import Payment
 from hybridge.gateway.planner import Planner
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.reply import Reply
@@ -30,6 +28,7 @@ from hybridge.gateway.settle import Settlement
 from hybridge.gateway.shadowing import Shadowing
 from hybridge.gateway.status import Status
 from hybridge.gateway.trip import Trip
+from hybridge.gateway.visit import Visit, Visits
 from hybridge.privacy.guard import Guard
 from hybridge.routing.facts import estimate_prompt_tokens
 
@@ -61,8 +60,10 @@ class Gateway:
         clock: Clock,
         *,
         allowances: Allowances | None = None,
+        visits: Visits | None = None,
     ) -> None:
-        """Without `allowances` every key may ask for as much as it wants."""
+        """Without `allowances` every key may ask for as much as it wants. `visits` counts the
+        requests under way."""
         self._fleet = fleet
         self._guard = guard
         self._payment = Payment(fleet, ledger)
@@ -74,26 +75,34 @@ class Gateway:
         self._patience = patience
         self._clock = clock
         self._allowances = allowances or Allowances({}, clock)
+        self._visits = visits or Visits()
 
-    @asynccontextmanager
-    async def serve(self, request: Request) -> AsyncIterator[Reply]:
+    def serve(self, request: Request) -> AbstractAsyncContextManager[Reply]:
         """Entered once the first event of an answer is there; leaving stops all work for it.
 
         Raises a `HybridgeError` where nobody could begin to answer; `RateLimited` before anything
         is done for the request, told of it or taken from its key's allowance.
         """
+        return Visit(self, request, self._visits)
+
+    def arrive(self, request: Request) -> Trip:
+        """Takes its place among those of its key. Raises `RateLimited`."""
         trip = self._set_out(request)
         trip.slot = self._allowances.enter(request.tenant, trip.most_tokens)
+        return trip
+
+    async def begin(self, trip: Trip) -> Reply:
+        """The story until an answer has begun."""
+        self._admit(trip)
+        await self._screen(trip)
+        kept = None if self._memory is None else await self._recall(trip, self._memory)
+        return kept or await self._run(trip, await self._plan(trip))
+
+    async def end(self, trip: Trip) -> None:
+        """The rest of it; to be called once for whatever arrived."""
         try:
-            self._admit(trip)
-            await self._screen(trip)
-            kept = None if self._memory is None else await self._recall(trip, self._memory)
-            yield kept or await self._run(trip, await self._plan(trip))
-        except BaseException as error:
-            trip.error = _name(error)
-            raise
-        finally:
             await self._settle(trip)
+        finally:
             trip.reply = None  # they know each other: only the garbage collector would free them
 
     async def explain(self, request: Request) -> Report:
@@ -137,7 +146,7 @@ class Gateway:
         """Decides how far the request may travel."""
         screened = await self._guard.screen(trip.request)
         trip.request = screened.request
-        trip.screen_reasons = screened.reasons
+        trip.screen_reasons, trip.found = screened.reasons, screened.findings
 
     async def _recall(self, trip: Trip, memory: Recall) -> Reply | None:
         """An answer that was given before, if there is one."""
@@ -210,8 +219,3 @@ class Gateway:
     def _confident_edge(self, trip: Trip, plan: Plan, shadowing: Shadowing) -> ConfidentEdge:
         bound = self._patience.hedge_confidence
         return ConfidentEdge(self._runner, trip, plan, shadowing, bound)
-
-
-def _name(error: BaseException) -> str:
-    cancelled = isinstance(error, asyncio.CancelledError | GeneratorExit)
-    return CANCELLED if cancelled else type(error).__name__

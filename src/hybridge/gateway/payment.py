@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from hybridge.budget.account import ZERO
 from hybridge.budget.bill import Bill
-from hybridge.budget.ledger import Ledger
+from hybridge.budget.ledger import Ledger, Reservation
 from hybridge.budget.prices import cost, estimate
-from hybridge.core.backend import BackendSpec
+from hybridge.core.backend import BackendSpec, Price
 from hybridge.core.errors import BudgetExhausted
 from hybridge.core.request import AUTO, Request, Tier
 from hybridge.gateway.fleet import Fleet
@@ -28,6 +28,8 @@ class Payment:
     def __init__(self, fleet: Fleet, ledger: Ledger) -> None:
         self._fleet = fleet
         self._ledger = ledger
+        self._bounds: dict[tuple[str, ...], Price | None] = {}
+        """By who may be called: no price of theirs is higher."""
 
     def reserve(self, trip: Trip) -> None:
         """Promises what the request may cost; whatever it did not cost goes back when it is paid.
@@ -36,16 +38,21 @@ class Payment:
         one, and nothing on the edge may answer in its place.
         """
         tenant = trip.request.tenant
-        amount = self._estimate(trip) if self._ledger.limits(tenant) else ZERO
         try:
-            trip.reservation = self._ledger.reserve(tenant, amount)
+            if not self._ledger.limits(tenant):
+                trip.reservation = self._ledger.reserve(tenant, ZERO)
+                return
+            trip.reservation = self._amply(trip) or self._ledger.reserve(
+                tenant, self._dearest(trip)
+            )
         except BudgetExhausted as exhausted:
             trip.over_budget = str(exhausted)
             self._refuse_named_cloud(trip, exhausted)
 
     def refusal(self, trip: Trip) -> str | None:
         """Why no cloud could be paid for the request now; None when one could."""
-        return self._ledger.refusal(trip.request.tenant, self._estimate(trip))
+        most = self._dearest(trip)
+        return self._ledger.refusal(trip.request.tenant, most)
 
     def pay(self, trip: Trip) -> None:
         """Says what it cost, and gives back its promised money and its place; to be called once."""
@@ -73,29 +80,45 @@ class Payment:
         if trip.slot is not None:
             trip.slot.give_back(bill.usage.prompt_tokens + bill.usage.completion_tokens)
 
-    def _estimate(self, trip: Trip) -> Decimal | None:
+    def _amply(self, trip: Trip) -> Reservation | None:
+        """Far from every limit a bound of the prompt will do: counting it costs more than all the
+        rest."""
+        tokens = _bound(trip.request)
+        if tokens is None:
+            return None
+        if trip.called not in self._bounds:
+            self._bounds[trip.called] = self._price_bound(trip)
+        price = self._bounds[trip.called]
+        if price is None:
+            return None
+        most = estimate(price, tokens, trip.most_written())
+        return self._ledger.reserve_amply(trip.request.tenant, most, AMPLE)
+
+    def _price_bound(self, trip: Trip) -> Price | None:
+        """None where a price is not known."""
+        clouds = [spec for spec in self._called(trip) if spec.tier is Tier.CLOUD]
+        prices = [self._ledger.counted(spec.price) for spec in clouds]
+        known = [price for price in prices if price is not None]
+        if len(known) < len(prices):
+            return None
+        inputs, outputs = ([p.input_usd for p in known], [p.output_usd for p in known])
+        return Price(max(inputs, default=ZERO), max(outputs, default=ZERO))
+
+    def _dearest(self, trip: Trip) -> Decimal | None:
         """USD the request may cost at most: on the dearest cloud that may come to answer it.
 
-        None where no price is known that counts. Far from every limit a bound will do, since to
-        count the prompt costs more than all the rest.
+        None where no price is known that counts.
         """
-        bound = _bound(trip.request)
-        if bound is not None:
-            most = self._dearest(trip, bound)
-            if most is None or self._ledger.holds(trip.request.tenant, AMPLE * most):
-                return most
-        return self._dearest(trip, trip.count_prompt())
-
-    def _dearest(self, trip: Trip, prompt_tokens: int) -> Decimal | None:
         most, unknown, written = ZERO, False, trip.most_written()
+        counted = self._ledger.counted
         for spec in self._called(trip):
             if spec.tier is not Tier.CLOUD:
                 continue
-            price = self._ledger.counted(spec.price)
+            price = counted(spec.price)
             if price is None:
                 unknown = True
             else:
-                most = max(most, estimate(price, prompt_tokens, written))
+                most = max(most, estimate(price, trip.count_prompt(), written))
         return None if unknown and not most else most
 
     def _called(self, trip: Trip) -> list[BackendSpec]:

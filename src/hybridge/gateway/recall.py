@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hybridge.cache.exact import ExactCache
+from hybridge.cache.answers import Answers
 from hybridge.cache.semantic import SemanticCache
 from hybridge.core.backend import Call
 from hybridge.core.clock import Clock
@@ -26,7 +26,7 @@ class Recall:
 
     def __init__(
         self,
-        cache: ExactCache,
+        cache: Answers,
         fleet: Fleet,
         thresholds: Thresholds,
         clock: Clock,
@@ -44,7 +44,7 @@ class Recall:
         """The kept answer with the plan that stands for it, or None."""
         if not _may_be_kept(trip):
             return None
-        completion, reason = self._cache.get(self._cache.key(trip.request)), _AGAIN
+        completion, reason = await self._cache.get(self._cache.key(trip.request)), _AGAIN
         if completion is None and self._semantic is not None:
             completion, reason = await self._semantic.find(trip.request), _ALIKE
         return None if completion is None else self._given_again(trip, completion, reason)

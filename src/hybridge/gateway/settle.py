@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from hybridge.core.clock import Clock
-from hybridge.core.events import Events, Served
+from hybridge.core.events import Events, Exited, Served
 from hybridge.core.plan import Plan, Route
-from hybridge.core.request import Tier
+from hybridge.core.request import Clearance, Tier
+from hybridge.core.trail import Exit
 from hybridge.execution.latency import Latencies
 from hybridge.execution.outcome import Outcome
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.shadowing import Side
 from hybridge.gateway.trip import Trip
 from hybridge.learning.agreement import Said, said
+from hybridge.privacy.finding import told
 from hybridge.routing.session import Sessions
 
 _log = logging.getLogger("hybridge.settle")
@@ -74,10 +77,11 @@ class Settlement:
 
     def _served(self, trip: Trip) -> Served:
         reply, request = trip.reply, trip.request
-        answer = reply.outcome.answer if reply else None
-        spec = answer.spec if answer else trip.lost_by
-        first_s = answer.first_event_s if answer else None
-        spent = reply.bill if reply else trip.lost
+        if reply is None:
+            answer, spec, spent, first_s = None, trip.lost_by, trip.lost, None
+        else:
+            answer, spent = reply.outcome.answer, reply.bill
+            spec, first_s = answer.spec, answer.first_event_s
         return Served(
             request_id=request.id,
             at=self._clock.now(),
@@ -98,7 +102,17 @@ class Settlement:
             cost_usd=spent.cost_usd if spent else None,
             saved_usd=spent.saved_usd if spent else None,
             error=trip.error,
+            traceparent=request.traceparent,
+            clearance=request.clearance,
+            found=told(trip.found) if trip.found else (),
+            # not of the request itself: its trail would hold what holds its trail
+            exits=request.trail.close(
+                partial(self._exited, request.id, request.tenant, request.clearance)
+            ),
         )
+
+    def _exited(self, request_id: str, tenant: str, clearance: Clearance, left: Exit) -> None:
+        self._events.emit(Exited(request_id, self._clock.now(), tenant, clearance, left))
 
 
 def intended_tier(route: Route) -> Tier | None:

@@ -15,6 +15,7 @@ from hybridge.core.plan import Plan
 from hybridge.core.request import Feature, Request, Tier
 from hybridge.core.response import Usage
 from hybridge.gateway.shadowing import Shadowing
+from hybridge.privacy.finding import Finding
 from hybridge.routing.facts import Facts, estimate_prompt_tokens, gather
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Trip:
     over_budget: str | None = None
     """Why there is none."""
     screen_reasons: tuple[str, ...] = ()
+    found: tuple[Finding, ...] = ()
+    """Personal data in it, weak signs included: types and places, never values."""
     plan: Plan | None = None
     at_work: BackendSpec | None = None
     """Who was asked last, as long as it has not failed."""

@@ -16,7 +16,7 @@ from hybridge.learning.normalise import normalise
 from hybridge.learning.numerals import numbers
 
 Form = Literal["text", "json", "number", "label", "tool_call"]
-Method = Literal["exact", "number", "label", "json", "tool_call", "similarity", "ngrams"]
+Method = Literal["exact", "number", "label", "json", "tool_call", "similarity", "ngrams", "judge"]
 
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.IGNORECASE | re.DOTALL)
 _LEAD = re.compile(
@@ -56,7 +56,12 @@ class Agreement:
     agreed: bool
     method: Method
     similarity: float | None = None
-    """0-1, where a similarity was what decided."""
+    """0-1, where nothing more exact could be compared."""
+
+    @property
+    def vague(self) -> bool:
+        """Whether it rests on how alike the answers are, so that a judge would know better."""
+        return self.method in ("similarity", "ngrams")
 
 
 def agree(

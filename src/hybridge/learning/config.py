@@ -9,6 +9,18 @@ from pydantic import Field
 from hybridge.core.config import Section
 
 
+class JudgeConfig(Section):
+    """Section `learning.judge`: a cloud that compares answers where nothing exact can be."""
+
+    backend: str
+    """Name of a cloud backend; better one of another family than those whose answers it compares,
+    for models favour their own. Only requests that hold no personal data are put before it."""
+    daily_usd: Decimal = Field(default=Decimal("0.5"), ge=0)
+    """Its money per day. It counts for `budget`, too."""
+    timeout_s: float = Field(default=20.0, gt=0)
+    """How long it may take for one comparison; then similarity decides."""
+
+
 class LearningConfig(Section):
     """Section `learning`."""
 
@@ -28,3 +40,5 @@ class LearningConfig(Section):
     """Comparisons that run at once."""
     shadow_timeout_s: float = Field(default=60.0, gt=0)
     """How long the edge may take for a comparison."""
+    judge: JudgeConfig | None = None
+    """A cloud that says whether two answers serve equally well. None: their similarity decides."""

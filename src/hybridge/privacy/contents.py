@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hybridge.core.request import Request
+from hybridge.privacy.view import BOUNDARY
 
 _ORDINARY = frozenset(
     {
@@ -76,6 +77,41 @@ def contents(request: Request) -> list[Piece]:
     return found
 
 
+def plain_text(request: Request) -> str | None:
+    """The same strings in one, as `examine` joins them; None for a request that is not a short one
+    of plain turns, whose pieces are to be looked at one by one.
+
+    Nearly every request is, and nearly every one holds nothing: then no piece is ever needed.
+    """
+    body, parts = request.body, list[str]()
+    if "messages" not in body:
+        return None
+    for member, value in body.items():
+        if isinstance(value, str):
+            parts.append(f"{member}: {value}{BOUNDARY}")
+        elif isinstance(value, list):
+            for item in value:
+                if not isinstance(item, dict) or not _put_flat(item, parts):
+                    return None
+        elif not isinstance(value, int | float):
+            return None
+    text = "".join(parts)
+    ends = sum([part[-1] == BOUNDARY for part in parts])
+    return text if _is_plain(text) and text.count(BOUNDARY) == ends else None
+
+
+def _put_flat(item: dict[str, Any], parts: list[str]) -> bool:
+    """False where it is not flat."""
+    for key, value in item.items():
+        if key not in _ORDINARY:
+            parts.append(f"{key}: ")
+        if isinstance(value, str):
+            parts.append(value + BOUNDARY)
+        elif value is not None:
+            return False
+    return True
+
+
 def readable(pieces: list[Piece]) -> Readable:
     """Takes attachments out: media as they are, text files and JSON arguments decoded."""
     if _are_plain(pieces):
@@ -95,7 +131,10 @@ def readable(pieces: list[Piece]) -> Readable:
 
 def _are_plain(pieces: list[Piece]) -> bool:
     """Whether there is nothing to take out: true of nearly every request, so it is asked first."""
-    text = "".join([piece.text for piece in pieces])
+    return _is_plain("".join([piece.text for piece in pieces]))
+
+
+def _is_plain(text: str) -> bool:
     return len(text) < _BLOB_FROM and "base64," not in text and "\\u" not in text
 
 

@@ -8,7 +8,8 @@ from itertools import accumulate
 
 from msgspec import Struct
 
-from hybridge.privacy.contents import Piece, readable
+from hybridge.core.request import Request
+from hybridge.privacy.contents import Piece, contents, readable
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.view import BOUNDARY
 
@@ -25,15 +26,26 @@ class Examined(Struct, frozen=True):
     """Attachments that no detector can look into."""
 
 
+NOTHING = Examined()
+"""What is known of most."""
+
+
 def examine(pieces: list[Piece], detect: Detect) -> Examined:
     """All strings in one pass: many short ones cost as little as one long one."""
-    contents = readable(pieces)
-    parts = _parts(contents.pieces)
+    read = readable(pieces)
+    parts = _parts(read.pieces)
     found = detect("".join(parts))
+    return Examined(_placed(found, read.pieces, parts), read.unread)
+
+
+def examine_plain(request: Request, text: str, detect: Detect) -> Examined:
+    """The same where `contents.plain_text` gave the request's text: only what holds something is
+    taken apart."""
+    found = detect(text)
     if not found:
-        return Examined((), contents.unread)
-    starts = [0, *accumulate(map(len, parts))]
-    return Examined(tuple(_placed(found, contents.pieces, starts)), contents.unread)
+        return NOTHING
+    pieces = contents(request)
+    return Examined(_placed(found, pieces, _parts(pieces)))
 
 
 def _parts(pieces: Sequence[Piece]) -> list[str]:
@@ -44,6 +56,14 @@ def _parts(pieces: Sequence[Piece]) -> list[str]:
 
 
 def _placed(
+    found: Sequence[Finding], pieces: Sequence[Piece], parts: Sequence[str]
+) -> tuple[Finding, ...]:
+    if not found:
+        return ()
+    return tuple(_in_place(found, pieces, [0, *accumulate(map(len, parts))]))
+
+
+def _in_place(
     found: Sequence[Finding], pieces: Sequence[Piece], starts: list[int]
 ) -> Iterator[Finding]:
     """One finding for each string that it reaches into: nearly always that is a single one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 from msgspec import Struct
@@ -48,3 +49,9 @@ class Finding(Struct, frozen=True):
     level: Level
     place: str = ""
     """Which part of a request holds it, e.g. `messages[1]`; empty for a text on its own."""
+
+
+def told(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """`CN_ID in messages[0]`, each once; weak signs are not told."""
+    sure = (finding for finding in findings if finding.level is not Level.LOW)
+    return tuple(dict.fromkeys(f"{finding.type} in {finding.place}" for finding in sure))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hybridge.core.disguise import Disguise
 from hybridge.core.errors import RequestError
 from hybridge.core.request import Clearance, Request
-from hybridge.privacy.config import PrivacyConfig
-from hybridge.privacy.contents import contents
-from hybridge.privacy.examine import Detect, Examined, examine
-from hybridge.privacy.finding import Finding, Level
+from hybridge.privacy.contents import contents, plain_text
+from hybridge.privacy.examine import Detect, Examined, examine, examine_plain
+from hybridge.privacy.finding import Finding
+from hybridge.privacy.policy import STRICTNESS, Decision, Policy
 from hybridge.privacy.scan import PIECE, detect
+from hybridge.privacy.sessions import PrivateSessions
 
+Pseudonymise = Callable[[Request, Sequence[Finding]], Disguise | None]
+"""Makes a disguise in which none of the findings can be read; None where it cannot."""
 _log = logging.getLogger("hybridge.privacy")
 
 _MOST_NAMED = 8
@@ -34,75 +38,142 @@ class Screened(Struct, frozen=True):
 
 
 class Guard:
-    """Screens requests under one policy. Fails closed: what cannot be examined stays here."""
+    """Screens requests under the policies of their keys. Fails closed: what cannot be examined
+    stays here."""
 
-    def __init__(self, config: PrivacyConfig, detect: Detect = detect) -> None:
-        self._config = config
+    def __init__(
+        self,
+        policy: Policy,
+        keys: Mapping[str, Policy] | None = None,
+        *,
+        detect: Detect = detect,
+        at_once: int = PIECE,
+        pseudonymise: Pseudonymise = lambda _request, _findings: None,
+        sessions: PrivateSessions | None = None,
+        is_named: Callable[[Request], bool] = lambda _request: True,
+    ) -> None:
+        """`keys`: policies by name of the API key, for those with one of their own. `at_once`:
+        characters that `detect` may look at on the event loop. `sessions`: where it is remembered
+        which of them have shown personal data; None: nowhere. `is_named`: whether the caller named
+        the session. One that is only guessed from how a conversation opens is not remembered: many
+        begin with the same words, and each sends its whole history."""
+        self._policy = policy
+        self._keys = keys or {}
         self._detect = detect
+        self._at_once = at_once
+        self._pseudonymise = pseudonymise
+        self._sessions = sessions
+        self._is_named = is_named
 
-    async def screen(self, request: Request) -> Screened:
-        """The request, cleared for this device only where the policy or the caller wants it so.
+    async def screen(
+        self, request: Request, *, unreadable: int = 0, disguisable: bool = True
+    ) -> Screened:
+        """The request, cleared for this device only, or in disguise, where anyone wants it so: the
+        policy, the caller, or its session.
 
-        Raises `RequestError` with the code `privacy_blocked` where the policy blocks it. Anything
-        longer than one piece is examined in a thread, so that other requests go on meanwhile.
+        `unreadable`: how much of it no detector could read, besides what its body holds.
+        `disguisable`: whether placeholders would do; else it stays here instead. Raises
+        `RequestError` with the code `privacy_blocked` where the policy blocks it. Anything longer
+        than `at_once` is examined in a thread, so that other requests go on meanwhile.
         """
-        if request.wish.private:
-            request = replace(request, clearance=Clearance.DEVICE_ONLY)
-        if self._config.lets_all_go:
-            return Screened(request, reasons=_wished(request))
+        policy = self._keys.get(request.tenant, self._policy)
+        request, reasons = self._bound(request)
+        wish = request.wish.handling
+        if policy.lets_all_go and wish == "allow":
+            return Screened(request, reasons=reasons)
         try:
             examined = await self._examined(request)
         except Exception as error:  # whatever breaks: unexamined is as good as private
-            _log.error(
-                "the privacy check failed: %s", type(error).__name__
-            )  # R33: its text may hold the value
-            kept = replace(request, clearance=Clearance.DEVICE_ONLY)
-            reason = "privacy: the check failed, so the request is kept on this device"
-            return Screened(kept, reasons=(*_wished(request), reason))
-        return decide(request, examined, self._config)
+            return _unchecked(request, policy, reasons, error)
+        if not examined.findings and not examined.unread and not unreadable:
+            return Screened(request, reasons=reasons)
+        unread = examined.unread + unreadable
+        decision = policy.decide(examined.findings, unread, least=wish)
+        screened = self._carried_out(request, decision, disguisable=disguisable)
+        if examined.unread:
+            reasons += (f"privacy: attachments not examined: {examined.unread}",)
+        return Screened(screened.request, examined.findings, (*screened.reasons, *reasons))
+
+    def _bound(self, request: Request) -> tuple[Request, tuple[str, ...]]:
+        """Kept here before anyone has looked into it: by its caller, or by its session."""
+        if request.wish.private:
+            return _kept(request), ("privacy: kept on this device at the caller's wish",)
+        if self._sessions is not None and self._sessions.holds(request.session):
+            self._sessions.note(request.session)
+            reason = "privacy: kept on this device, since its session has shown personal data"
+            return _kept(request), (reason,)
+        return request, ()
 
     async def _examined(self, request: Request) -> Examined:
+        text = plain_text(request)
+        if text is not None and len(text) <= self._at_once:
+            return examine_plain(request, text, self._detect)
         pieces = contents(request)
-        if sum([len(piece.text) for piece in pieces]) <= PIECE:
+        if sum([len(piece.text) for piece in pieces]) <= self._at_once:
             return examine(pieces, self._detect)
         return await asyncio.to_thread(examine, pieces, self._detect)
 
-
-def decide(request: Request, examined: Examined, config: PrivacyConfig) -> Screened:
-    """Applies the policy to what was found; pure. Raises as `Guard.screen` does."""
-    sure = [finding for finding in examined.findings if finding.level >= Level.MEDIUM]
-    if not sure and not examined.unread:
-        return Screened(request, examined.findings, _wished(request))
-    blocked = [finding for finding in sure if config.action_for(finding.type) == "block"]
-    if blocked:
-        raise RequestError(
-            f"the request holds personal data that may not be processed: {_named(blocked)}",
-            param=blocked[0].place.partition("[")[0] or None,
-            code="privacy_blocked",
-        )
-    reasons = [*_wished(request)]
-    clearance = request.clearance
-    for action, reason in _KEPT.items():
-        kept = [finding for finding in sure if config.action_for(finding.type) == action]
-        if kept:
-            clearance = Clearance.DEVICE_ONLY
-            reasons.append(reason.format(_named(kept)))
-    allowed = [finding for finding in sure if config.action_for(finding.type) == "allow"]
-    if allowed:
-        reasons.append(f"privacy: allowed by the policy: {_named(allowed)}")
-    if examined.unread:
-        reasons.append(f"privacy: attachments not examined: {examined.unread}")
-    return Screened(replace(request, clearance=clearance), examined.findings, tuple(reasons))
+    def _carried_out(self, request: Request, decision: Decision, *, disguisable: bool) -> Screened:
+        handling, hidden = decision.handling, decision.found.get("pseudonymise", ())
+        reasons = [_told(one, found) for one, found in decision.found.items()]
+        if handling == "block":
+            raise _blocked(decision)
+        if handling == "pseudonymise" and request.clearance is Clearance.ANYWHERE:
+            disguise = self._pseudonymise(request, hidden) if disguisable else None
+            if disguise is not None:
+                disguised = replace(request, clearance=Clearance.DISGUISED, disguise=disguise)
+                return Screened(disguised, reasons=tuple(reasons))
+            reasons.append("privacy: kept on this device, since placeholders cannot stand for it")
+            handling = "local_only"
+        if handling == "local_only":
+            if self._sessions is not None and decision.found and self._is_named(request):
+                self._sessions.note(request.session)
+            request = _kept(request)
+        return Screened(request, reasons=tuple(reasons))
 
 
-_KEPT = {
-    "local_only": "privacy: kept on this device: {}",
-    "pseudonymise": "privacy: kept on this device, since pseudonyms are not available yet: {}",
+_TOLD = {
+    "local_only": "kept on this device",
+    "pseudonymise": "pseudonymised for whoever is not on this device",
+    "allow": "allowed by the policy",
+    "block": "blocked",
 }
 
 
-def _wished(request: Request) -> tuple[str, ...]:
-    return ("privacy: kept on this device at the caller's wish",) if request.wish.private else ()
+def _kept(request: Request) -> Request:
+    return replace(request, clearance=Clearance.DEVICE_ONLY, disguise=None)
+
+
+def _told(handling: str, findings: Iterable[Finding]) -> str:
+    return f"privacy: {_TOLD[handling]}: {_named(findings)}"
+
+
+def _unchecked(
+    request: Request, policy: Policy, reasons: tuple[str, ...], error: Exception
+) -> Screened:
+    # R33: its text may hold the value
+    _log.error("the privacy check failed: %s", type(error).__name__)
+    least = STRICTNESS[request.wish.handling]
+    if max(least, STRICTNESS[policy.on_detector_error]) >= STRICTNESS["block"]:
+        raise RequestError(
+            "the privacy check failed, so the request is refused", code="privacy_blocked"
+        )
+    reason = "privacy: the check failed, so the request is kept on this device"
+    return Screened(_kept(request), reasons=(*reasons, reason))
+
+
+def _blocked(decision: Decision) -> RequestError:
+    found = decision.found.get("block", ())
+    if not found:
+        return RequestError(
+            f"the request holds contents that cannot be examined: {decision.unread}",
+            code="privacy_blocked",
+        )
+    return RequestError(
+        f"the request holds personal data that may not be processed: {_named(found)}",
+        param=found[0].place.partition("[")[0] or None,
+        code="privacy_blocked",
+    )
 
 
 def _named(findings: Iterable[Finding]) -> str:

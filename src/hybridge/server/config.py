@@ -7,6 +7,7 @@ from decimal import Decimal
 from pydantic import Field
 
 from hybridge.core.config import Section
+from hybridge.privacy.config import KeyPrivacyConfig
 
 
 class ApiKeyConfig(Section):
@@ -24,6 +25,8 @@ class ApiKeyConfig(Section):
     """Tokens in any 60 seconds, of prompts and answers. None: as `limits.tpm`."""
     max_parallel: int | None = Field(default=None, ge=1)
     """Requests under way at once. None: as `limits.max_parallel`."""
+    privacy: KeyPrivacyConfig | None = None
+    """What this key may send where. None: as the section `privacy` says."""
 
 
 class ServerConfig(Section):

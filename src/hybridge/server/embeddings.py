@@ -32,6 +32,7 @@ from hybridge.server.shapes.forms import (
     wrong,
 )
 from hybridge.server.shapes.shape import Asker
+from hybridge.server.tracing import read_traceparent
 from hybridge.server.wishes import read_wish
 
 PATH = "/v1/embeddings"
@@ -156,6 +157,7 @@ def read(said: dict[str, Any], asker: Asker) -> EmbeddingRequest:
         tenant=asker.tenant,
         wish=read_wish(asker.headers),
         received_s=asker.received_s,
+        traceparent=read_traceparent(asker.headers),
     )
     return EmbeddingRequest(request, inputs, said.get("dimensions"), listed)
 

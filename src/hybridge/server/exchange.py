@@ -42,6 +42,22 @@ class Response(Struct, frozen=True):
 class Exchange:
     """Reads one request and writes one response: whole with `respond`, or event by event."""
 
+    arguments: tuple[str, ...] = ()
+    """What stands in the path where its pattern has a name."""
+    streaming = False
+    """Whether a stream of events has begun, so that no status can be given any more."""
+    over = False
+    """Whether the response is complete."""
+    arrived = 0
+    """How many pieces of the body have come."""
+    sent = 0
+    """How many pieces of a stream were sent."""
+    sending = False
+    """Whether a piece waits for the caller to read what was sent before."""
+    last_words: Callable[[Failure], bytes] | None = None
+    """How an error is told that comes in a stream that has begun."""
+    _body_read = False
+
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
@@ -49,28 +65,13 @@ class Exchange:
         """What stands after the `?`, as it came."""
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         """By lower-case name."""
-        self.arguments: tuple[str, ...] = ()
-        """What stands in the path where its pattern has a name."""
         self.receive = receive
         self.id = f"req-{_ids.getrandbits(96):024x}"
         """Ours, and unique, though no secret. A caller's own `x-request-id` is only echoed, since
         that need not be unique."""
-        self.streaming = False
-        """Whether a stream of events has begun, so that no status can be given any more."""
-        self.over = False
-        """Whether the response is complete."""
-        self.arrived = 0
-        """How many pieces of the body have come."""
-        self.sent = 0
-        """How many pieces of a stream were sent."""
-        self.sending = False
-        """Whether a piece waits for the caller to read what was sent before."""
         self.failure: Callable[[Failure, str], bytes] = as_openai_tells
         """How an error is told in the client's vocabulary, with the request's id."""
-        self.last_words: Callable[[Failure], bytes] | None = None
-        """The same for one that comes in a stream that has begun."""
         self._send = send
-        self._body_read = False
 
     def header(self, name: bytes) -> str | None:
         """The value of a request header, by its lower-case name."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 
 from hybridge.core.errors import RequestError
-from hybridge.core.request import Tier, Wish
+from hybridge.core.request import Handling, Tier, Wish
 
 _ROUTE, _LATENCY, _PRIVACY = (
     "x-hybridge-route",
@@ -15,7 +15,13 @@ _ROUTE, _LATENCY, _PRIVACY = (
 )
 _HEADERS = tuple(name.encode() for name in (_ROUTE, _LATENCY, _PRIVACY))
 _TIERS = {"edge": Tier.EDGE, "cloud": Tier.CLOUD, "auto": None}
-_PRIVATE = {"high": True, "low": False}
+_PRIVACY_WORDS: Mapping[str, Handling] = {
+    "low": "allow",
+    "pseudonymise": "pseudonymise",
+    "local_only": "local_only",
+    "block": "block",
+    "high": "local_only",
+}
 _NONE = Wish()
 
 
@@ -24,10 +30,12 @@ def read_wish(headers: Mapping[bytes, bytes]) -> Wish:
     route, latency, privacy = map(headers.get, _HEADERS)
     if route is None and latency is None and privacy is None:
         return _NONE
+    word = "low" if privacy is None else _one_of(_PRIVACY, privacy, tuple(_PRIVACY_WORDS))
     return Wish(
         tier=_TIERS[_one_of(_ROUTE, route, tuple(_TIERS))] if route is not None else None,
         max_latency_s=_milliseconds(latency) / 1000 if latency is not None else None,
-        private=privacy is not None and _PRIVATE[_one_of(_PRIVACY, privacy, tuple(_PRIVATE))],
+        private=word == "high",
+        handling=_PRIVACY_WORDS[word],
     )
 
 

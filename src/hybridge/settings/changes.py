@@ -14,7 +14,10 @@ _LONGEST_SHOWN = 60
 _ORDER = " order"
 _Leaves = Mapping[str, Any]
 
-RESTART = ("server.host", "server.port", "server.grace_s", "execution.deadline_s", "records.url")
+RESTART = (
+    *("server.host", "server.port", "server.grace_s"),
+    *("execution.deadline_s", "records.url", "records.audit_key_env"),
+)
 """Keys that a running gateway cannot take over: sockets and files that are open, and limits that
 are kept outside of it."""
 _VERSION_DIGITS = 12

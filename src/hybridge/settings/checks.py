@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from ipaddress import ip_address
 
+from hybridge.budget.ledger import JUDGE
+from hybridge.cache.config import CacheConfig
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
 from hybridge.cloud.providers import Provider
 from hybridge.core.request import AUTO, Feature
 from hybridge.edge.config import EdgeConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
+from hybridge.learning.config import LearningConfig
 from hybridge.routing.config import RoutingConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc, dotted
+from hybridge.storage.config import StateConfig
+from hybridge.telemetry.alerts.config import AlertsConfig
+from hybridge.telemetry.config import TelemetryConfig
 
 Finding = tuple[Loc, str]
+OTEL = ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.common")
+"""Modules of the extra `otel`."""
 _WAY_OUT = "add server.api_keys, e.g. [{name: me, key_env: MY_KEY}], or listen on 127.0.0.1"
 
 
@@ -25,7 +34,7 @@ def check_server(server: ServerConfig) -> Iterator[Finding]:
             ("server", "host"),
             f"{server.host} can be reached from other machines, so API keys are needed; {_WAY_OUT}",
         )
-    seen: dict[str, Loc] = {}
+    seen: dict[str, Loc] = {JUDGE: ("learning", "judge", "budget")}
     for index, row in enumerate(server.api_keys):
         yield from _twice(seen, row.name, ("server", "api_keys", index, "name"))
 
@@ -75,6 +84,31 @@ def check_fallbacks(
                 yield ("routing", "fallbacks", name, index), _no_backend(other, names)
 
 
+def check_judge(learning: LearningConfig, cloud: CloudConfig) -> Iterator[Finding]:
+    """A judge is a cloud that exists."""
+    names = [row.name for row in cloud.backends]
+    if learning.judge is not None and learning.judge.backend not in names:
+        known = f"there are: {', '.join(sorted(names))}" if names else "add one to cloud.backends"
+        what = f"no cloud backend `{learning.judge.backend}`; {known}"
+        yield ("learning", "judge", "backend"), what
+
+
+def check_cache(cache: CacheConfig | None, state: StateConfig) -> Iterator[Finding]:
+    """A shared cache has a place to be in."""
+    if cache is not None and cache.store == "redis" and state.redis_url is None:
+        what = "`redis` needs an address: set state.redis_url, e.g. redis://localhost:6379/0"
+        yield ("cache", "store"), what
+
+
+def check_telemetry(alerts: AlertsConfig, telemetry: TelemetryConfig) -> Iterator[Finding]:
+    """Webhooks have names of their own; traces need what an extra brings along."""
+    seen: dict[str, Loc] = {}
+    for index, row in enumerate(alerts.webhooks):
+        yield from _twice(seen, row.name, ("alerts", "webhooks", index, "name"))
+    if telemetry.otlp_endpoint is not None and not _installed(*OTEL):
+        yield ("telemetry", "otlp_endpoint"), 'needs an extra: pip install "hybridge[otel]"'
+
+
 def _check_provider(
     row: CloudBackendConfig | EmbedderConfig, loc: Loc, providers: Mapping[str, Provider]
 ) -> Iterator[Finding]:
@@ -100,6 +134,13 @@ def _twice(seen: dict[str, Loc], name: str, loc: Loc) -> Iterator[Finding]:
     if name in seen:
         yield loc, f"`{name}` is taken already, by {dotted(seen[name][:-1])}"
     seen.setdefault(name, loc)
+
+
+def _installed(*modules: str) -> bool:
+    try:
+        return all(find_spec(module) is not None for module in modules)
+    except ModuleNotFoundError:  # what it lies in is missing
+        return False
 
 
 def _is_loopback(host: str) -> bool:

@@ -15,7 +15,14 @@ from hybridge.core.config import Section
 from hybridge.edge.config import EdgeConfig
 from hybridge.edge.embedder_config import EmbeddingsConfig
 from hybridge.server.config import ServerConfig
-from hybridge.settings.checks import check_backends, check_fallbacks, check_server
+from hybridge.settings.checks import (
+    check_backends,
+    check_cache,
+    check_fallbacks,
+    check_judge,
+    check_server,
+    check_telemetry,
+)
 from hybridge.settings.complaints import complaints, unknown
 from hybridge.settings.document import Document, read
 from hybridge.settings.overrides import Overridden, override
@@ -24,6 +31,9 @@ from hybridge.settings.problems import Loc, Problem, refuse
 from hybridge.settings.secrets import Lookup, Secrets
 from hybridge.settings.settings import HUB, Settings
 from hybridge.settings.variables import Variables
+from hybridge.storage.config import RecordsConfig
+from hybridge.telemetry.alerts.config import AlertsConfig
+from hybridge.telemetry.config import TelemetryConfig
 
 
 class Reading:
@@ -58,14 +68,26 @@ class Reading:
         edge: EdgeConfig = sections.get("edge", EdgeConfig(backends=()))
         cloud: CloudConfig = sections.get("cloud", CloudConfig())
         embeddings: EmbeddingsConfig = sections.get("embeddings", EmbeddingsConfig())
+        alerts: AlertsConfig = sections.get("alerts", AlertsConfig())
+        telemetry: TelemetryConfig = sections.get("telemetry", TelemetryConfig())
         self._note(check_server(server))
+        self._note(check_telemetry(alerts, telemetry))
         self._note(check_backends(edge, cloud, embeddings, PROVIDERS))
+        if {"cache", "state"} <= sections.keys():
+            self._note(check_cache(sections["cache"], sections["state"]))
+        if {"learning", "cloud"} <= sections.keys():
+            self._note(check_judge(sections["learning"], sections["cloud"]))
         if {"routing", "edge", "cloud"} <= sections.keys():
             self._note(check_fallbacks(sections["routing"], edge, cloud))
         secrets = Secrets(
             backends=lookup.edge(edge) | lookup.cloud(cloud) | lookup.embeddings(embeddings),
             tenants=lookup.tenants(server),
             admin=lookup.admin(server),
+            cache=lookup.cache(sections.get("cache")),
+            audit=lookup.audit(sections.get("records", RecordsConfig())),
+            webhooks=lookup.webhooks(alerts),
+            signing=lookup.signing(alerts),
+            otlp_headers=lookup.otlp_headers(telemetry),
         )
         self._note(lookup.missing)
         refuse(self._problems)

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from hybridge.cache.config import CacheConfig
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
 from hybridge.cloud.providers import Provider
 from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc
+from hybridge.storage.config import KEY_FROM, RecordsConfig
+from hybridge.telemetry.alerts.config import AlertsConfig
+from hybridge.telemetry.config import TelemetryConfig, header_pairs, web_address
+from hybridge.telemetry.outbound import secret_parts
+
+SHORTEST = 32
+"""Characters of a secret that is no password but a key; in hexadecimal they hold 128 bits."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -24,12 +32,25 @@ class Secrets:
     """API key of each tenant, by its name."""
     admin: str | None = None
     """Key of `/admin`."""
+    cache: str | None = None
+    """What makes the keys of a shared cache."""
+    audit: str | None = None
+    """What seals the audit trail."""
+    webhooks: Mapping[str, str] = field(default_factory=dict)
+    """Address of each webhook of `alerts`, by its name: whoever knows it can post to it."""
+    signing: Mapping[str, str] = field(default_factory=dict)
+    """What a webhook's messages are signed with, by its name."""
+    otlp_headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers for the collector of traces."""
 
     @property
     def values(self) -> frozenset[str]:
         """All of them, for those who keep them out of logs."""
-        admin = () if self.admin is None else (self.admin,)
-        return frozenset((*self.backends.values(), *self.tenants.values(), *admin))
+        keys = (self.admin, self.cache, self.audit)
+        single = (key for key in keys if key is not None)
+        addresses = (part for url in self.webhooks.values() for part in secret_parts(url))
+        news = (*addresses, *self.signing.values(), *self.otlp_headers.values())
+        return frozenset((*self.backends.values(), *self.tenants.values(), *single, *news))
 
 
 class Lookup:
@@ -78,6 +99,55 @@ class Lookup:
     def admin(self, server: ServerConfig) -> str | None:
         """The key of `/admin`, where one is named."""
         return self._named(server.admin_key_env, ("server", "admin_key_env"), "the admin key")
+
+    def cache(self, cache: CacheConfig | None) -> str | None:
+        """The secret of a shared cache. One that could be guessed would keep nothing secret."""
+        if cache is None or cache.store == "memory":
+            return None
+        return self._key(cache.key_env, ("cache", "key_env"), "the shared cache", SHORTEST)
+
+    def audit(self, records: RecordsConfig) -> str | None:
+        """What seals the audit trail, where it is named. Too short a key could be guessed."""
+        loc = ("records", "audit_key_env")
+        return self._key(records.audit_key_env, loc, "the audit trail", KEY_FROM)
+
+    def _key(self, variable: str | None, loc: Loc, whose: str, shortest: int) -> str | None:
+        """A secret that is no password: one that could be guessed would keep nothing secret."""
+        key = self._named(variable, loc, whose)
+        if key is not None and len(key) < shortest:
+            what = f"{variable} holds fewer than {shortest} characters"
+            self.missing.append((loc, f"{what}; make one with `openssl rand -hex 32`"))
+        return key
+
+    def webhooks(self, alerts: AlertsConfig) -> dict[str, str]:
+        """Addresses by webhook."""
+        found: dict[str, str] = {}
+        for index, row in enumerate(alerts.webhooks):
+            loc: Loc = ("alerts", "webhooks", index, "url_env")
+            url = row.url or self._named(row.url_env, loc, f"webhook `{row.name}`")
+            try:
+                found[row.name] = web_address(url) or ""
+            except ValueError as error:
+                self.missing.append((loc, f"environment variable {row.url_env} {error}"))
+        return found
+
+    def signing(self, alerts: AlertsConfig) -> dict[str, str]:
+        """Secrets by webhook, of those that sign."""
+        keys = {}
+        for index, row in enumerate(alerts.webhooks):
+            loc: Loc = ("alerts", "webhooks", index, "secret_env")
+            keys[row.name] = self._named(row.secret_env, loc, f"webhook `{row.name}`")
+        return {name: key for name, key in keys.items() if key is not None}
+
+    def otlp_headers(self, telemetry: TelemetryConfig) -> dict[str, str]:
+        """What a collector wants to see beside the spans."""
+        loc: Loc = ("telemetry", "otlp_headers_env")
+        variable = telemetry.otlp_headers_env
+        try:
+            return header_pairs(self._named(variable, loc, "the collector") or "")
+        except ValueError as error:
+            self.missing.append((loc, f"environment variable {variable} {error}"))
+            return {}
 
     def _named(self, variable: str | None, loc: Loc, whose: str) -> str | None:
         if variable is None:

@@ -23,6 +23,8 @@ from hybridge.settings.complaints import complaints
 from hybridge.settings.problems import Loc, Problem, refuse
 from hybridge.settings.secrets import Secrets
 from hybridge.storage.config import RecordsConfig, StateConfig
+from hybridge.telemetry.alerts.config import AlertsConfig
+from hybridge.telemetry.config import TelemetryConfig
 
 HUB = "https://huggingface.co"
 _OPTIONS = "command line"
@@ -45,6 +47,8 @@ class Settings(Section):
     records: RecordsConfig = RecordsConfig()
     learning: LearningConfig = LearningConfig()
     models: ModelsConfig = ModelsConfig()
+    alerts: AlertsConfig = AlertsConfig()
+    telemetry: TelemetryConfig = TelemetryConfig()
     _secrets: Secrets = PrivateAttr(default_factory=Secrets)
     _hub_endpoint: str = PrivateAttr(default=HUB)
     _written: Mapping[Loc, str] = PrivateAttr(default_factory=dict)

@@ -14,6 +14,7 @@ from hybridge.core.redaction import REDACTED
 from hybridge.settings.problems import Loc
 from hybridge.settings.reading import Reading
 from hybridge.settings.settings import Settings
+from hybridge.telemetry.outbound import origin
 
 _LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 """User and password of an address."""
@@ -43,6 +44,9 @@ def values(reading: Reading, settings: Settings) -> Iterator[Value]:
 def shown(settings: Settings) -> dict[str, Any]:
     """All sections as plain data: filled values as the file writes them, logins left out."""
     data: dict[str, Any] = _plain(settings.model_dump())
+    for row in data["alerts"]["webhooks"]:
+        if row["url"] is not None:
+            row["url"] = f"{origin(row['url'])}/{REDACTED}"
     for loc, text in settings.written.items():
         _put(data, loc, text)
     return data

@@ -8,11 +8,12 @@ from pathlib import Path
 from hybridge.budget.prices import Prices
 from hybridge.cloud.config import CloudBackendConfig
 from hybridge.cloud.providers import PROVIDERS
+from hybridge.cloud.transport import is_loopback
 from hybridge.core.backend import Price
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.settings import schema
 from hybridge.settings.checks import Finding
-from hybridge.settings.problems import Loc, Problem
+from hybridge.settings.problems import Problem
 from hybridge.settings.reading import Reading
 from hybridge.settings.settings import Settings
 
@@ -28,7 +29,7 @@ def warnings(reading: Reading, settings: Settings) -> tuple[Problem, ...]:
         *_keyless(settings, reading.is_set),
         *_absent_weights(settings),
         *_unused_rules(settings, reading.folder),
-        *_promises(settings),
+        *_sharing(settings),
         *_deprecated(reading),
     ]
     return tuple(reading.problem(loc, what) for loc, what in found)
@@ -115,14 +116,18 @@ def _unused_rules(settings: Settings, folder: Path) -> Iterator[Finding]:
         yield ("routing",), f"{beside} is not used; name it in `routing.rules`"
 
 
-def _promises(settings: Settings) -> Iterator[Finding]:
-    """Values that do less than they say in this version."""
-    privacy = settings.privacy
-    actions: dict[Loc, str] = {("privacy", "action"): privacy.action}
-    actions |= {("privacy", "types", name): action for name, action in privacy.types.items()}
-    for loc, action in actions.items():
-        if action == "pseudonymise":
-            yield loc, "`pseudonymise` is not available yet and does what `local_only` does"
+def _sharing(settings: Settings) -> Iterator[Finding]:
+    """A shared cache that shares nothing, or is open to whoever listens."""
+    cache, url = settings.cache, settings.state.redis_url
+    if cache is None or cache.store == "memory":
+        if url is not None:
+            yield ("state", "redis_url"), "is not used; `cache.store: redis` would use it"
+        return
+    if cache.key_env is None:
+        what = "without `key_env` each process finds its own answers only, until it ends"
+        yield ("cache", "store"), what
+    if url is not None and url.startswith("redis:") and not is_loopback(url):
+        yield ("state", "redis_url"), "answers travel to it unencrypted; `rediss://` encrypts them"
 
 
 def _deprecated(reading: Reading) -> Iterator[Finding]:

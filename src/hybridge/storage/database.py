@@ -1,4 +1,5 @@
-"""Opens the records' database: connects, makes the tables, refuses what it does not know."""
+"""Opens the records' database: connects, makes the tables, takes older ones along, refuses what it
+does not know."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import URL, event, insert, select
+from sqlalchemy import URL, event, insert, select, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -16,6 +17,8 @@ from hybridge.storage.schema import VERSION, metadata, schema_version
 
 PRIVATE = 0o600
 """Mode of a new SQLite file, and so of the files that SQLite puts beside it."""
+LOCK = 0x6879627269646765
+"""Of PostgreSQL's advisory locks, the one held while tables are made: `hybridge` in ASCII."""
 
 
 async def open_database(address: str) -> AsyncEngine:
@@ -25,7 +28,7 @@ async def open_database(address: str) -> AsyncEngine:
         _make_private(url)
         engine = create_async_engine(url, json_serializer=_json)
     except (SQLAlchemyError, OSError, ImportError) as error:
-        raise ConfigError(_cannot(address, error)) from error
+        raise ConfigError(cannot_open(address, error)) from error
     if url.get_backend_name() == "sqlite":
         event.listen(engine.sync_engine, "connect", _tune_sqlite)
     try:
@@ -33,7 +36,7 @@ async def open_database(address: str) -> AsyncEngine:
             await _prepare(connection, address)
     except (SQLAlchemyError, OSError) as error:
         await engine.dispose()
-        raise ConfigError(_cannot(address, error)) from error
+        raise ConfigError(cannot_open(address, error)) from error
     except ConfigError:
         await engine.dispose()
         raise
@@ -45,26 +48,43 @@ def _json(value: Any) -> str:
 
 
 async def _prepare(connection: AsyncConnection, address: str) -> None:
-    await connection.run_sync(metadata.create_all)
+    """Makes the tables; one process after the other, where several begin at once.
+
+    Version 1 had no audit trail and is otherwise the same: it gets one that begins now.
+    """
+    if connection.dialect.name == "sqlite":
+        await connection.exec_driver_sql("BEGIN IMMEDIATE")
+    elif connection.dialect.name == "postgresql":
+        await connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+    await connection.run_sync(schema_version.create, checkfirst=True)
     version = (await connection.execute(select(schema_version.c.version))).scalar()
     if version is None:
         await connection.execute(insert(schema_version).values(version=VERSION))
-    elif version != VERSION:
+    elif version < VERSION:
+        await connection.execute(update(schema_version).values(version=VERSION))
+    elif version > VERSION:
         raise ConfigError(
-            f"records.url: {_shown(address)} was written by another release (tables of version "
+            f"records.url: {shown(address)} was written by a later release (tables of version "
             f"{version}, not {VERSION}); name another database, or move this one away"
         )
+    await connection.run_sync(metadata.create_all)
 
 
-def _cannot(address: str, error: Exception) -> str:
+def cannot_open(address: str, error: Exception) -> str:
+    """What is wrong, in words for whoever wrote the URL."""
     cause = getattr(error, "orig", None) or error
+    if isinstance(cause, ModuleNotFoundError) and cause.name == "asyncpg":
+        return (
+            f"records.url: {shown(address)} needs a driver that is not installed: "
+            'pip install "hybridge[postgresql]"'
+        )
     return (
-        f"records.url: cannot open {_shown(address)}: {cause}; it must be the URL of a database "
+        f"records.url: cannot open {shown(address)}: {cause}; it must be the URL of a database "
         "that can be written, such as sqlite+aiosqlite:///hybridge.db, or null for no records"
     )
 
 
-def _shown(address: str) -> str:
+def shown(address: str) -> str:
     """The URL without its password."""
     try:
         return make_url(address).render_as_string(hide_password=True)

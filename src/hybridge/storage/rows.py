@@ -24,7 +24,8 @@ def decision(event: Served) -> dict[str, Any]:
             "route": event.route and event.route.value,
             "tier": event.tier and event.tier.value,
             "backend": event.backend,
-            "model": event.model,
+            # an upstream's own words; PostgreSQL refuses a whole batch for one such character
+            "model": event.model and event.model.replace("\0", ""),
             "score": score and score.value,
             "p": score and score.p,
             "scorer": score and score.version,

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, Float, Integer, MetaData, String, Table
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
 
 from hybridge.storage.columns import Moment, Money
 
-VERSION = 1
-"""Raised with every change of a table; a database of another version is refused."""
+VERSION = 2
+"""Raised with every change of a table. Older ones are taken along by `database`, newer refused."""
 
 metadata = MetaData()
 
@@ -74,3 +85,23 @@ comparisons = Table(
     Column("cloud_ms", Float),
 )
 """One row a shadow comparison (R4). Digests are SHA-256 of the normalised answers."""
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("chain", String(16), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("entries", Text, nullable=False),
+)
+"""The audit trail, one row a batch: `seq` numbers its first entry, and each line of `entries` is
+`seal entry`, the entry as JSON. A row for each would cost a request four times as much."""
+
+chains = Table(
+    "chains",
+    metadata,
+    Column("chain", String(16), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("seal", String(64), nullable=False),
+    Column("at", Moment, nullable=False, index=True),
+)
+"""How far each chain of `audit` goes; written with each of its rows."""

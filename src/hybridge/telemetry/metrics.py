@@ -14,11 +14,13 @@ from hybridge.core.events import (
     BreakerMoved,
     Compared,
     GatewayEvent,
+    HealthMoved,
+    Judged,
     ModelLoaded,
     Served,
     ShadowDropped,
 )
-from hybridge.core.request import Tier
+from hybridge.core.request import Clearance, Tier
 from hybridge.telemetry.allowed import Allowed
 from hybridge.telemetry.series import Counts, Spread
 
@@ -45,6 +47,12 @@ class Metrics:
         of_request = ("route", "tier", "backend")
         self._requests = self._counter(
             "requests", "Requests that are over.", *of_request, "outcome"
+        )
+        self._private = self._counter(
+            "private_requests_total",
+            "Requests that might not leave this device as they were.",
+            "clearance",
+            "outcome",
         )
         self._seconds = self._histogram(
             "request_seconds", "From arrival to the last event of an answer.", _SECONDS, *of_request
@@ -81,11 +89,22 @@ class Metrics:
         self._shadow_dropped = self._counter(
             "shadow_dropped", "Shadow comparisons not made.", "reason"
         )
+        self._judged = self._counter(
+            "judged", "Comparisons that a judge was to decide.", "backend", "outcome"
+        )
+        self._shared_cache = self._counter(
+            "shared_cache", "Calls to the cache that replicas share.", "call", "outcome"
+        )
         self._breaker = self._gauge("breaker_state", "0 closed, 1 half open, 2 open.", "backend")
         self._load = self._gauge(
             "model_load_seconds", "How long a local model took to load, last time.", "backend"
         )
+        self._available = self._gauge(
+            "backend_available", "0 after failed health probes, 1 again.", "backend"
+        )
         self._in_flight = self._gauge("in_flight", "Requests under way.")
+        self._alerts = self._counter("alerts", "Alerts put to webhooks.", "alert", "outcome")
+        self._spans = self._counter("spans", "Spans put to the collector.", "outcome")
         self.allowed = Allowed(self.registry)
         """What API keys have spent and may still ask for."""
         self._gauge("build_info", "1; the version is in the label.", "version").labels(
@@ -100,6 +119,23 @@ class Metrics:
         """Where to read the number of requests under way, whenever somebody looks."""
         self._in_flight.set_function(count)
 
+    def on_shared_cache(self, call: str, outcome: str) -> None:
+        """Counts one call to the cache that replicas share."""
+        self._shared_cache.add((call, outcome))
+
+    def told(self, alert: str, outcome: str) -> None:
+        """Counts what became of an alert at one webhook."""
+        self._alerts.add((alert, outcome))
+
+    def traced(self, spans: int, outcome: str) -> None:
+        """Counts what became of spans at the collector."""
+        self._spans.add((outcome,), spans)
+
+    def forget(self, backend: str) -> None:
+        """Says nothing more of a backend that is no more, or is another."""
+        self._available.remove(backend)
+        self._breaker.remove(backend)
+
     def on_event(self, event: GatewayEvent) -> None:
         """Counts one event. Cheap enough for the request path."""
         match event:
@@ -107,21 +143,35 @@ class Metrics:
                 self._on_served(event)
             case AttemptFailed():
                 self._on_failed(event)
+            case Compared() | Judged() | ShadowDropped():
+                self._on_comparison(event)
+            case BreakerMoved():
+                self._breaker.labels(event.backend).set(_BREAKER[event.new])
+            case HealthMoved():
+                self._available.labels(event.backend).set(event.available)
+            case ModelLoaded():
+                self._available.labels(event.backend).set(1)
+                self._load.labels(event.backend).set(event.seconds)
+
+    def _on_comparison(self, event: Compared | Judged | ShadowDropped) -> None:
+        match event:
             case Compared():
                 self._shadow.add(("agreed" if event.agreed else "disagreed",))
                 if event.similarity is not None:
                     self._similarity.observe(event.similarity)
+            case Judged():
+                self._judged.add((event.backend, event.outcome))
+                if event.cost_usd:
+                    self._cost.add((event.backend,), float(event.cost_usd))
             case ShadowDropped():
                 self._shadow_dropped.add((event.reason,))
-            case BreakerMoved():
-                self._breaker.labels(event.backend).set(_BREAKER[event.new])
-            case ModelLoaded():
-                self._load.labels(event.backend).set(event.seconds)
 
     def _on_served(self, served: Served) -> None:
         labels = (served.route or _NONE, served.tier or _NONE, served.backend or _NONE)
         outcome = _outcome(served)
         self._requests.add((*labels, outcome))
+        if served.clearance is not Clearance.ANYWHERE:
+            self._private.add((served.clearance, outcome))
         self._seconds.observe(served.latency_ms / 1000, labels)
         if served.first_event_ms is not None:
             self._first.observe(served.first_event_ms / 1000, labels)
@@ -132,10 +182,9 @@ class Metrics:
         if served.confidence is not None:
             self._confidence.observe(served.confidence)
         if served.backend is not None:
-            self._on_answer(served, served.backend)
+            self._on_answer(served, served.backend, failed=outcome == "failed")
 
-    def _on_answer(self, served: Served, backend: str) -> None:
-        failed = _outcome(served) == "failed"
+    def _on_answer(self, served: Served, backend: str, *, failed: bool) -> None:
         # One that failed before it had begun was told of as an `AttemptFailed`.
         if served.route != "cache" and not (failed and served.first_event_ms is None):
             if served.tier is Tier.CLOUD:

@@ -34,6 +34,7 @@ from hybridge.execution.config import ExecutionConfig
 from hybridge.gateway.embedding import EmbeddingGateway
 from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.policy import Policy
 from hybridge.testing.backend import Hang, Pause
 from hybridge.testing.replies import Received, Reply, Step, answers
 
@@ -169,7 +170,7 @@ def embedding_gateway(
     return EmbeddingGateway(
         by_name,
         auto or next(iter(by_name)),
-        Guard(privacy or PrivacyConfig()),
+        Guard(Policy.of(privacy or PrivacyConfig())),
         Ledger(BudgetConfig(daily_usd=daily_usd), {}, clock),
         breakers,
         deadline_s=deadline_s,

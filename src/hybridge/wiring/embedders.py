@@ -30,6 +30,7 @@ from hybridge.edge.sentence_model import SentenceModel, files
 from hybridge.execution.breaker import Breaker
 from hybridge.execution.config import ExecutionConfig
 from hybridge.gateway.embedding import EmbeddingGateway
+from hybridge.gateway.visit import Visits
 from hybridge.modelstore.digest import fingerprint
 from hybridge.privacy.guard import Guard
 from hybridge.settings.secrets import Secrets
@@ -52,12 +53,19 @@ class EmbedderRow:
         embedder: Embedder,
         breaker: Breaker,
         stack: AsyncExitStack,
+        events: Events,
     ) -> None:
-        """`made_of`: its configuration and its key. `stack` holds what its end gives back."""
+        """`made_of`: its configuration and its key. `stack` holds what its end gives back, and
+        `events` is its breaker's own."""
         self.made_of = made_of
         self.embedder = embedder
         self.breaker = breaker
         self._stack = stack
+        self._events = events
+
+    def retire(self) -> None:
+        """Another may have its name from now on: what still happens to it is told to nobody."""
+        self._events.silence()
 
     async def close(self) -> None:
         """Gives back connections or weights."""
@@ -115,8 +123,9 @@ class EmbedderRows:
             embedder = await _local(row, load=self._load)
             stack.callback(embedder.close)
         tier = embedder.spec.tier
-        breaker = Breaker(row.name, tier, execution, self._clock, self._events)
-        return EmbedderRow(made_of, embedder, breaker, stack)
+        events = Events(self._events.emit)
+        breaker = Breaker(row.name, tier, execution, self._clock, events)
+        return EmbedderRow(made_of, embedder, breaker, stack, events)
 
     def _price(self, row: EmbedderConfig) -> Price | None:
         if isinstance(row.price, Decimal):
@@ -138,6 +147,7 @@ def embedding_gateway(
     events: Events,
     clock: Clock,
     allowances: Allowances | None = None,
+    visits: Visits | None = None,
 ) -> EmbeddingGateway:
     """The gateway on top of the rows."""
     return EmbeddingGateway(
@@ -150,6 +160,7 @@ def embedding_gateway(
         events=events,
         clock=clock,
         allowances=allowances,
+        visits=visits,
     )
 
 

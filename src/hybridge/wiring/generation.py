@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -11,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybridge.budget.unpriced import check_prices
+from hybridge.cache.answers import Answers
 from hybridge.cache.exact import ExactCache
 from hybridge.cache.semantic import SemanticCache
+from hybridge.cache.shared import SharedCache
 from hybridge.core.backend import Backend
 from hybridge.edge.encoder import Encoder
 from hybridge.execution.breaker import Breaker
@@ -25,15 +26,23 @@ from hybridge.gateway.gateway import Gateway, Patience
 from hybridge.gateway.planner import Planner
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.settle import Settlement
+from hybridge.gateway.visit import Visits
 from hybridge.learning.shadow import Shadow
+from hybridge.privacy.examine import Detect
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.layers import AT_ONCE
+from hybridge.privacy.policy import Policy
+from hybridge.privacy.scan import PIECE, detect
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
+from hybridge.storage.redis_store import RedisStore
 from hybridge.wiring.embedders import EmbedderRow, embedding_gateway
+from hybridge.wiring.judging import cloud_judge
 from hybridge.wiring.lasting import Lasting, is_named
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
+from hybridge.wiring.sharing import shared_answers, shared_store
 
 SIMILARITY_TIMEOUT_S = 5.0
 """For comparing two answers in the background; nobody waits for it."""
@@ -50,26 +59,12 @@ class Generation:
     embedding: EmbeddingGateway
     planner: Planner
     shadow: Shadow
-    answers: ExactCache | None
+    answers: ExactCache | SharedCache | None
+    store: RedisStore | None
+    """Where `answers` lie, where that is outside of this process."""
     latencies: Latencies
-    users: int = 0
-    _left: asyncio.Event | None = None
-
-    def enter(self) -> None:
-        """One more request is on it."""
-        self.users += 1
-
-    def leave(self) -> None:
-        """One is over."""
-        self.users -= 1
-        if self._left is not None and not self.users:
-            self._left.set()
-
-    async def idle(self) -> None:
-        """Returns when no request is on it any more; for one that gets no new ones."""
-        self._left = asyncio.Event()
-        if self.users:
-            await self._left.wait()
+    visits: Visits
+    """The requests that are on it."""
 
     async def loaded(self, but: Mapping[str, Row] | None = None) -> None:
         """Returns when the models of its backends, except these, are there. Raises `ModelError`."""
@@ -77,9 +72,20 @@ class Generation:
             await row.loaded()
 
     @property
-    def parts(self) -> frozenset[Row | EmbedderRow]:
+    def parts(self) -> frozenset[Row | EmbedderRow | RedisStore]:
         """Everything in it that may be shared with other generations, and is closed in the end."""
-        return frozenset((*self.rows.values(), *self.embedders.values()))
+        stores = () if self.store is None else (self.store,)
+        return frozenset((*self.rows.values(), *self.embedders.values(), *stores))
+
+    def replaced(self, before: Generation) -> dict[str, Row | EmbedderRow]:
+        """By name, those before it that are not in it any more."""
+        parts = self.parts
+        return {
+            name: part
+            for rows in (before.rows, before.embedders)
+            for name, part in rows.items()
+            if part not in parts
+        }
 
     async def discard(self, before: Generation) -> None:
         """Closes what it does not share; for one that never served."""
@@ -107,7 +113,11 @@ async def generation(
         for name, embedder in embedders.items():
             if old.get(name) is not embedder:
                 undo.push_async_callback(embedder.close)
-        built = _Builder(settings, made, embedders, lasting, before).build()
+        look = await lasting.layers.of(settings)
+        store = shared_store(settings, lasting, before)
+        if store is not None and (before is None or before.store is not store):
+            undo.push_async_callback(store.close)
+        built = _Builder(settings, made, embedders, lasting, before, store, look).build()
         undo.pop_all()
         return built
 
@@ -122,8 +132,12 @@ class _Builder:
         embedders: Mapping[str, EmbedderRow],
         lasting: Lasting,
         before: Generation | None,
+        store: RedisStore | None,
+        detect: Detect,
     ) -> None:
+        self._detect = detect
         self._settings = settings
+        self._store = store
         self._rows = rows
         self._embedders = embedders
         self._lasting = lasting
@@ -137,6 +151,7 @@ class _Builder:
         condition, latencies = Condition(self._rows), self._latencies()
         fleet = Fleet(self._backends, self._breakers, condition, latencies, condition.is_loading)
         planner, shadow, answers = self._planner(), self._shadow(), self._answers()
+        guard, visits = self._guard(), Visits()
         recall = None
         if answers is not None:
             recall = Recall(
@@ -148,26 +163,28 @@ class _Builder:
             )
         gateway = Gateway(
             fleet,
-            Guard(settings.privacy),
+            guard,
             lasting.books,
             recall,
             planner,
             self._runner(),
-            self._background(shadow),
+            self._background(shadow, guard),
             Settlement(planner.sessions, latencies, recall, lasting.events, lasting.clock),
             self._patience(),
             lasting.clock,
             allowances=lasting.allowances,
+            visits=visits,
         )
         embedding = embedding_gateway(
             settings.embeddings,
             self._embedders,
-            Guard(settings.privacy),
+            guard,
             lasting.books,
             deadline_s=settings.execution.deadline_s,
             events=lasting.events,
             clock=lasting.clock,
             allowances=lasting.allowances,
+            visits=visits,
         )
         return Generation(
             settings,
@@ -178,7 +195,20 @@ class _Builder:
             planner,
             shadow,
             answers,
+            self._store,
             latencies,
+            visits,
+        )
+
+    def _guard(self) -> Guard:
+        privacy, keys = self._settings.privacy, self._settings.server.api_keys
+        return Guard(
+            Policy.of(privacy),
+            {key.name: Policy.of(privacy, key.privacy) for key in keys if key.privacy is not None},
+            detect=self._detect,
+            at_once=PIECE if self._detect is detect else AT_ONCE,
+            sessions=self._lasting.private_sessions if privacy.private_sessions else None,
+            is_named=is_named,
         )
 
     def _check_prices(self) -> None:
@@ -217,19 +247,21 @@ class _Builder:
             draw=random.random,
         )
 
-    def _answers(self) -> ExactCache | None:
+    def _answers(self) -> ExactCache | SharedCache | None:
         """What was answered before, as far as those who answered are still there."""
         config, before = self._settings.cache, self._before
         if config is None or config.ttl_s == 0:
             return None
-        if before is None or before.answers is None:
+        if self._store is not None:
+            return shared_answers(self._settings, config, self._store, self._lasting, self._rows)
+        if before is None or not isinstance(before.answers, ExactCache):
             return ExactCache(config, self._lasting.clock, is_named)
         if before.settings.cache == config and before.rows == self._rows:
             return before.answers
         gone = [name for name, row in before.rows.items() if self._rows.get(name) is not row]
         return before.answers.handed_on(config, gone, self._lasting.clock)
 
-    def _semantic(self, answers: ExactCache) -> SemanticCache | None:
+    def _semantic(self, answers: Answers) -> SemanticCache | None:
         config = self._settings.cache
         if config is None or config.semantic is None:
             return None
@@ -254,7 +286,7 @@ class _Builder:
             return before.shadow
         return Shadow(learning, self._lasting.clock, self._lasting.events)
 
-    def _background(self, shadow: Shadow) -> Background:
+    def _background(self, shadow: Shadow, guard: Guard) -> Background:
         learning = self._settings.learning
         return Background(
             shadow,
@@ -264,6 +296,7 @@ class _Builder:
             similarity_min=learning.similarity_min,
             events=self._lasting.events,
             clock=self._lasting.clock,
+            cloud_judge=cloud_judge(learning, self._rows, guard, self._lasting),
         )
 
     def _patience(self) -> Patience:

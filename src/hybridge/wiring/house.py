@@ -105,6 +105,7 @@ class House:
             try:
                 self._begin(after, before)
                 await after.loaded(but=before.rows)
+                await self._lasting.prepare(settings)
             except BaseException:
                 await after.discard(before)
                 raise
@@ -116,6 +117,10 @@ class House:
     def _swap(self, after: Generation) -> None:
         """One step: nothing in it awaits, and nothing in it can fail."""
         settings = after.settings
+        gone = after.replaced(self.gateway.current)
+        for part in gone.values():
+            part.retire()
+        self._lasting.forget(gone.keys())
         self._lasting.take(settings)
         for row in after.rows.values():
             row.take(settings.execution)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from decimal import Decimal
+from secrets import token_bytes
 from typing import Self
 
 from hybridge.budget.allowance import Allowances, Limits
-from hybridge.budget.ledger import Ledger
+from hybridge.budget.ledger import JUDGE, Ledger
 from hybridge.core.clock import Clock, SystemClock
 from hybridge.core.events import Events
 from hybridge.core.redaction import Redactor
 from hybridge.core.request import Request
 from hybridge.edge.encoder import Encoder
 from hybridge.execution.confidence import Judge
+from hybridge.privacy.sessions import PrivateSessions
 from hybridge.routing.head import Head
 from hybridge.routing.session import Sessions
-from hybridge.server.config import ServerConfig
 from hybridge.server.session import session_key
 from hybridge.settings import Settings
 from hybridge.storage.records import Records
 from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring import local
+from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
+from hybridge.wiring.news import News
 
 
 class Secrecy:
@@ -53,11 +56,17 @@ class Lasting:
     books: Ledger
     allowances: Allowances
     sessions: Sessions
+    private_sessions: PrivateSessions
+    layers: Layers
     encoder: Encoder
     head: Head
     judge: Judge
     redact: Secrecy
     embedders: EmbedderRows
+    cache_secret: bytes
+    """Makes the keys of a shared cache where the configuration names no secret for it."""
+    news: News | None
+    """What tells of the gateway elsewhere; None where nothing is to be told."""
 
     @classmethod
     async def open(
@@ -67,15 +76,22 @@ class Lasting:
         clock, metrics = SystemClock(), Metrics()
         events = Events(metrics.on_event)
         if record and settings.records.url is not None:
-            records = await Records.open(settings.records.url)
+            key = settings.secrets.audit
+            records = await Records.open(
+                settings.records.url, key=None if key is None else key.encode(), clock=clock
+            )
             stack.push_async_callback(records.close)
             events.subscribe(records.on_event)
-        books = Ledger(settings.budget, tenants(settings.server), clock)
+        books = Ledger(settings.budget, tenants(settings), clock)
         own, defaults = limits(settings)
         allowed = metrics.allowed
         allowances = Allowances(own, clock, defaults=defaults, refused=allowed.refused)
         allowed.watch_budget(books.status)
         allowed.watch_keys(allowances.under_way)
+        news = News.open(metrics, books, clock, events) if record else None
+        if news is not None:
+            stack.push_async_callback(news.close)
+            news.take(settings)
         encoder = Encoder.shipped(threads=local.thread_shares(settings).scorer)
         stack.callback(encoder.close)
         routing = settings.routing
@@ -86,23 +102,44 @@ class Lasting:
             books,
             allowances,
             Sessions(routing.session_window, routing.session_ttl_s, clock),
+            PrivateSessions(routing.session_ttl_s, clock),
+            Layers(),
             encoder,
             Head.shipped(),
             Judge(),
             redact,
             EmbedderRows(events, clock, load=record),
+            token_bytes(32),
+            news,
         )
+
+    async def prepare(self, settings: Settings) -> None:
+        """Does beforehand what would hold up `take`."""
+        if self.news is not None:
+            await self.news.prepare(settings)
 
     def take(self, settings: Settings) -> None:
         """From now on these settings hold."""
-        self.books.limit(settings.budget, tenants(settings.server))
+        self.books.limit(settings.budget, tenants(settings))
         self.allowances.limit(*limits(settings))
         self.sessions.resize(settings.routing.session_window, settings.routing.session_ttl_s)
+        self.private_sessions.ttl_s = settings.routing.session_ttl_s
+        if self.news is not None:
+            self.news.take(settings)
+
+    def forget(self, backends: Collection[str]) -> None:
+        """These are gone, or others have their names."""
+        for backend in backends:
+            self.metrics.forget(backend)
+        if self.news is not None:
+            self.news.forget(backends)
 
 
-def tenants(server: ServerConfig) -> dict[str, Decimal | None]:
-    """Each API key's own limit per day."""
-    return {row.name: row.daily_usd for row in server.api_keys}
+def tenants(settings: Settings) -> dict[str, Decimal | None]:
+    """Each API key's own limit per day, and the judge's."""
+    limits = {row.name: row.daily_usd for row in settings.server.api_keys}
+    judge = settings.learning.judge
+    return limits if judge is None else {**limits, JUDGE: judge.daily_usd}
 
 
 def limits(settings: Settings) -> tuple[dict[str, Limits], Limits]:

@@ -12,7 +12,7 @@ from hybridge.cloud.config import CloudBackendConfig
 from hybridge.core.backend import Backend
 from hybridge.core.clock import Clock
 from hybridge.core.errors import ModelError
-from hybridge.core.events import Events
+from hybridge.core.events import Events, HealthMoved
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.reloadable import Reloadable
 from hybridge.execution.breaker import Breaker
@@ -52,10 +52,10 @@ class Row:
         """As it is, for those who look at it alone."""
         self.backend = Guarded(around(backend))
         self.engine = engine
-        self.breaker = Breaker(self.name, backend.spec.tier, execution, clock, events)
+        self._events = Events(events.emit)
+        self.breaker = Breaker(self.name, backend.spec.tier, execution, clock, self._events)
         self.failure: str | None = None
         """Why its model could not be loaded."""
-        self._events = events
         self._stack = stack
         self._execution = execution
         self._health = self._prober()
@@ -99,9 +99,15 @@ class Row:
         if self.breaker.state == Closed.name:  # an open one reads them when it closes
             self.breaker.move(Closed(self.breaker), "its limits changed")
         if execution.probe_interval_s != old.probe_interval_s:
+            if self._health.refusal(self.name) is not None:
+                self._tell(available=True, reason="its probes begin anew")
             self._health = self._prober()
             if self._watching is not None:
                 self._watch()
+
+    def retire(self) -> None:
+        """Another may have its name from now on: what still happens to it is told to nobody."""
+        self._events.silence()
 
     async def close(self) -> None:
         """Gives back connections or weights."""
@@ -123,7 +129,12 @@ class Row:
 
     def _failed(self, why: str) -> None:
         self.failure = f"could not be loaded: {why}"
+        self._tell(available=False, reason="its model could not be loaded")
         _log.error("%s %s", self.name, self.failure)
+
+    def _tell(self, *, available: bool, reason: str) -> None:
+        tier = self.backend.spec.tier
+        self._events.emit(HealthMoved(self.name, available=available, reason=reason, tier=tier))
 
     def _watch(self) -> None:
         if self._watching is not None:

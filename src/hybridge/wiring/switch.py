@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from types import TracebackType
 
 from msgspec.structs import replace
 
@@ -35,7 +34,7 @@ class Switch:
 
     def serve(self, request: Request) -> AbstractAsyncContextManager[Reply]:
         """The current generation's, which stays until the request is over."""
-        return _Visit(self.current, request)
+        return self.current.gateway.serve(request)
 
     async def explain(self, request: Request) -> Report:
         """The current generation's."""
@@ -47,12 +46,7 @@ class Switch:
 
     async def embed(self, asked: EmbeddingRequest) -> EmbeddingReply:
         """The current generation's, which stays until the request is over."""
-        generation = self.current
-        generation.enter()
-        try:
-            return await generation.embedding.embed(asked)
-        finally:
-            generation.leave()
+        return await self.current.embedding.embed(asked)
 
     def embedders(self) -> tuple[EmbedderSpec, ...]:
         """The current generation's."""
@@ -85,7 +79,7 @@ class Switch:
             await part.close()
 
     async def _put_down(self, old: Generation) -> None:
-        await old.idle()
+        await old.visits.idle()
         del self._leaving[old]
         living = (self.current, *self._leaving)
         try:
@@ -97,32 +91,3 @@ class Switch:
                     stack.push_async_callback(part.close)
         except Exception:
             _log.exception("a replaced configuration could not be put down")
-
-
-class _Visit:
-    """One request's stay on a generation."""
-
-    __slots__ = ("_generation", "_inner")
-
-    def __init__(self, generation: Generation, request: Request) -> None:
-        self._generation = generation
-        self._inner = generation.gateway.serve(request)
-
-    async def __aenter__(self) -> Reply:
-        self._generation.enter()
-        try:
-            return await self._inner.__aenter__()
-        except BaseException:
-            self._generation.leave()
-            raise
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        try:
-            return await self._inner.__aexit__(kind, error, trace)
-        finally:
-            self._generation.leave()

@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from hybridge.cache.answers import NO_KEY
 from hybridge.cache.config import CacheConfig
-from hybridge.cache.exact import NO_KEY, ExactCache
+from hybridge.cache.exact import ExactCache
 from hybridge.core.request import Clearance, Message, Request, Tier, Wish
 from hybridge.core.response import Completion, Token
 from hybridge.testing.clock import ManualClock
+
+pytestmark = pytest.mark.anyio
 
 ANSWER = Completion(b'{"choices":[]}', text="4", tokens=(Token("4", -0.1),), model="local")
 
@@ -36,10 +39,10 @@ def cache(
     return ExactCache(config, clock or ManualClock())
 
 
-def test_an_answer_is_found_again_without_its_probabilities() -> None:
+async def test_an_answer_is_found_again_without_its_probabilities() -> None:
     kept = cache()
     kept.put(kept.key(request()), ANSWER)
-    assert kept.get(kept.key(request())) == replace(ANSWER, tokens=())
+    assert await kept.get(kept.key(request())) == replace(ANSWER, tokens=())
 
 
 @pytest.mark.parametrize(
@@ -123,52 +126,52 @@ def test_the_order_of_members_does_not_matter() -> None:
     assert kept.key(replace(request(), body=turned)) == kept.key(request(seed=1))
 
 
-def test_what_may_not_leave_the_device_is_not_remembered() -> None:
+async def test_what_may_not_leave_the_device_is_not_remembered() -> None:
     kept = cache()
     key = kept.key(replace(request(), clearance=Clearance.DEVICE_ONLY))
     kept.put(key, ANSWER)
     assert key == NO_KEY
-    assert kept.get(key) is None
+    assert await kept.get(key) is None
     assert len(kept) == 0
 
 
-def test_an_old_answer_is_forgotten() -> None:
+async def test_an_old_answer_is_forgotten() -> None:
     clock = ManualClock()
     kept = cache(ttl_s=300, clock=clock)
     kept.put("k", ANSWER)
     clock.advance(299.0)
-    assert kept.get("k") is not None
+    assert await kept.get("k") is not None
     clock.advance(1.0)
-    assert kept.get("k") is None
+    assert await kept.get("k") is None
     assert len(kept) == 0
 
 
-def test_without_a_lifetime_nothing_is_kept() -> None:
+async def test_without_a_lifetime_nothing_is_kept() -> None:
     kept = cache(ttl_s=0)
     kept.put("k", ANSWER)
-    assert kept.get("k") is None
+    assert await kept.get("k") is None
 
 
-def test_the_least_recently_used_goes_first() -> None:
+async def test_the_least_recently_used_goes_first() -> None:
     kept = cache(max_entries=2)
     kept.put("a", ANSWER)
     kept.put("b", ANSWER)
-    kept.get("a")
+    await kept.get("a")
     kept.put("c", ANSWER)
-    assert kept.get("b") is None
-    assert kept.get("a") is not None
-    assert kept.get("c") is not None
+    assert await kept.get("b") is None
+    assert await kept.get("a") is not None
+    assert await kept.get("c") is not None
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans())), st.integers(1, 4))
-def test_it_never_grows_beyond_its_bound(steps: list[tuple[str, bool]], bound: int) -> None:
+async def test_it_never_grows_beyond_its_bound(steps: list[tuple[str, bool]], bound: int) -> None:
     kept = cache(max_entries=bound)
     for key, is_put in steps:
         if is_put:
             kept.put(key, ANSWER)
-            assert kept.get(key) is not None
+            assert await kept.get(key) is not None
         else:
-            kept.get(key)
+            await kept.get(key)
         assert len(kept) <= bound
 
 

@@ -38,7 +38,8 @@ from hybridge.gateway.settle import Settlement
 from hybridge.learning.config import LearningConfig
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.config import PrivacyConfig
-from hybridge.privacy.guard import Guard
+from hybridge.privacy.guard import Guard, Pseudonymise
+from hybridge.privacy.policy import Policy
 from hybridge.routing.config import RoutingConfig
 from hybridge.routing.facts import Facts
 from hybridge.routing.rules import Rules
@@ -95,6 +96,7 @@ def stage() -> Stage:
         price: Price | None = PRICE,
         cache: bool | dict[str, Any] = False,
         privacy: dict[str, Any] | None = None,
+        pseudonymise: Pseudonymise = lambda _request, _findings: None,
         patience: Patience | None = None,
         limits: dict[str, Limits] | None = None,
         fallbacks: dict[str, list[str]] | None = None,
@@ -161,7 +163,9 @@ def stage() -> Stage:
         ledger, allowances = Ledger(money, {}, clock), Allowances(limits or {}, clock)
         gateway = Gateway(
             fleet,
-            Guard(PrivacyConfig.model_validate(privacy or {})),
+            Guard(
+                Policy.of(PrivacyConfig.model_validate(privacy or {})), pseudonymise=pseudonymise
+            ),
             ledger,
             recall,
             planner,

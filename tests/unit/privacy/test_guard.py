@@ -13,11 +13,14 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from hybridge.core.errors import RequestError
-from hybridge.core.request import Clearance, Message, Request, Wish
-from hybridge.privacy.config import Action, PrivacyConfig
+from hybridge.core.request import Clearance, Handling, Message, Request, Wish
+from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.finding import Finding
 from hybridge.privacy.guard import Guard, Screened
+from hybridge.privacy.policy import Policy
 from hybridge.privacy.scan import PIECE
+from hybridge.privacy.sessions import PrivateSessions
+from hybridge.testing.clock import ManualClock
 
 ID = "11010519491231002X"
 PHONE = "13800138000"
@@ -33,8 +36,8 @@ def request(*turns: dict[str, Any], **body: Any) -> Request:
     )
 
 
-async def screen(asked: Request, action: Action = "local_only", **types: Action) -> Screened:
-    return await Guard(PrivacyConfig(action=action, types=types)).screen(asked)
+async def screen(asked: Request, action: Handling = "local_only", **types: Handling) -> Screened:
+    return await Guard(Policy(action, types)).screen(asked)
 
 
 ARGUMENTS = json.dumps({"to": "王", "id": ID})
@@ -164,13 +167,6 @@ async def test_what_is_blocked_is_refused_without_its_value() -> None:
 
 
 @pytest.mark.anyio
-async def test_pseudonyms_are_not_there_yet_so_it_stays() -> None:
-    screened = await screen(request(turn(f"手机{PHONE}")), action="pseudonymise")
-    assert screened.request.clearance is Clearance.DEVICE_ONLY
-    assert "pseudonyms are not available yet: PHONE in messages[0]" in screened.reasons[0]
-
-
-@pytest.mark.anyio
 async def test_weak_signs_change_nothing_but_are_told() -> None:
     screened = await screen(request(turn("Dear Sarah Connor, hello")))
     assert screened.request.clearance is Clearance.ANYWHERE
@@ -185,7 +181,7 @@ async def test_a_detector_that_fails_keeps_the_request_here(
         raise ValueError(text)
 
     with caplog.at_level(logging.DEBUG):
-        screened = await Guard(PrivacyConfig(), broken).screen(request(turn(f"{PHONE}")))
+        screened = await Guard(Policy(), detect=broken).screen(request(turn(f"{PHONE}")))
     assert screened.request.clearance is Clearance.DEVICE_ONLY
     assert "check failed" in screened.reasons[0]
     assert PHONE not in caplog.text
@@ -233,3 +229,87 @@ def test_an_unknown_type_is_named_with_the_nearest(wrong: str, right: str) -> No
         PrivacyConfig(types={wrong: "allow"})
     if right != "CN_ID":
         assert f"did you mean `{right}`" in str(error.value)
+
+
+@pytest.mark.anyio
+async def test_each_key_has_its_own_policy() -> None:
+    guard = Guard(Policy("allow"), {"strict": Policy("local_only")})
+    asked = request(turn(f"手机{PHONE}"))
+    assert (await guard.screen(asked)).request.clearance is Clearance.ANYWHERE
+    strict = await guard.screen(replace(asked, tenant="strict"))
+    assert strict.request.clearance is Clearance.DEVICE_ONLY
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("action", ["allow", "pseudonymise", "local_only"])
+async def test_a_header_tightens_and_never_loosens(action: Handling) -> None:
+    asked = request(turn(f"手机{PHONE}"))
+    local = replace(asked, wish=Wish(handling="local_only"))
+    assert (await screen(local, action)).request.clearance is Clearance.DEVICE_ONLY
+    with pytest.raises(RequestError, match="PHONE in messages"):
+        await screen(replace(asked, wish=Wish(handling="block")), action)
+    harmless = replace(request(HELLO), wish=Wish(handling="block"))
+    assert (await screen(harmless, action)).request.clearance is Clearance.ANYWHERE
+
+
+@pytest.mark.anyio
+async def test_a_session_that_has_shown_personal_data_stays_here() -> None:
+    sessions = PrivateSessions(60.0, ManualClock())
+    guard = Guard(Policy(), sessions=sessions)
+
+    async def clearance(asked: Request) -> Clearance:
+        return (await guard.screen(asked)).request.clearance
+
+    harmless = replace(request(HELLO), session="s")
+    assert await clearance(harmless) is Clearance.ANYWHERE
+    assert await clearance(replace(request(turn(f"手机{PHONE}")), session="s"))
+    screened = await guard.screen(harmless)
+    assert screened.request.clearance is Clearance.DEVICE_ONLY
+    assert "its session has shown personal data" in screened.reasons[0]
+    assert await clearance(replace(harmless, session="t")) is Clearance.ANYWHERE
+    wished = replace(harmless, session="u", wish=Wish(private=True))
+    assert await clearance(wished) is Clearance.DEVICE_ONLY
+    assert await clearance(replace(harmless, session="u")) is Clearance.ANYWHERE
+
+
+@pytest.mark.anyio
+async def test_what_cannot_be_examined_stays_here_where_the_policy_wants_it() -> None:
+    picture = base64.b64encode(bytes(range(256)) * 400).decode()
+    url = {"url": f"data:image/png;base64,{picture}"}
+    asked = request(turn([{"type": "image_url", "image_url": url}]))
+    kept = await Guard(Policy(unexamined="local_only")).screen(asked)
+    assert kept.request.clearance is Clearance.DEVICE_ONLY
+    with pytest.raises(RequestError, match="cannot be examined: 1"):
+        await Guard(Policy(unexamined="block")).screen(asked)
+    ids = await Guard(Policy(unexamined="local_only")).screen(request(HELLO), unreadable=2)
+    assert ids.request.clearance is Clearance.DEVICE_ONLY
+
+
+@pytest.mark.anyio
+async def test_a_detector_that_fails_may_block() -> None:
+    def broken(text: str) -> Sequence[Finding]:
+        raise ValueError(text)
+
+    guard = Guard(Policy(on_detector_error="block"), detect=broken)
+    with pytest.raises(RequestError) as error:
+        await guard.screen(request(turn(PHONE)))
+    assert error.value.code == "privacy_blocked"
+    assert PHONE not in str(error.value)
+
+
+@pytest.mark.anyio
+async def test_what_cannot_be_disguised_stays_here() -> None:
+    asked = request(turn("write to zhang.wei@corp.cn"))
+    guard = Guard(Policy("pseudonymise"), pseudonymise=lambda _request, _findings: None)
+    screened = await guard.screen(asked)
+    assert screened.request.clearance is Clearance.DEVICE_ONLY
+    assert screened.reasons[-1].endswith("placeholders cannot stand for it")
+
+
+@pytest.mark.anyio
+async def test_a_session_that_nobody_named_is_not_remembered() -> None:
+    sessions = PrivateSessions(60.0, ManualClock())
+    guard = Guard(Policy(), sessions=sessions, is_named=lambda _request: False)
+    await guard.screen(replace(request(turn(f"手机{PHONE}")), session="s"))
+    screened = await guard.screen(replace(request(HELLO), session="s"))
+    assert screened.request.clearance is Clearance.ANYWHERE

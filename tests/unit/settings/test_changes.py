@@ -77,6 +77,8 @@ def test_a_value_from_the_environment_is_said_as_it_is_written(tmp_path):
 def test_what_a_running_gateway_cannot_take_over_stays_as_it_is():
     running = parse({"server": {"port": 1}}, {})
     wanted = parse({"server": {"port": 2, "max_body_mb": 1}, "records": {"url": None}}, {})
+    sealed = parse({"records": {"audit_key_env": "SEALING"}}, {"SEALING": "k" * 16})
+    assert settle(running, sealed)[1] == ("server.port", "records.audit_key_env")
     settled, waiting = settle(running, wanted)
     assert waiting == ("server.port", "records.url")
     assert (settled.server.port, settled.server.max_body_mb) == (1, 1)

@@ -81,10 +81,3 @@ def test_rules_that_nobody_names(warned, tmp_path):
     (line,) = warned("edge: {backends: []}\n")
     assert "routing_rules.json is not used; name it in `routing.rules`" in line
     assert warned("edge: {backends: []}\nrouting: {rules: routing_rules.json}\n") == []
-
-
-def test_a_promise_that_is_not_kept(warned):
-    lines = warned(
-        "edge: {backends: []}\nprivacy: {action: pseudonymise, types: {EMAIL: pseudonymise}}\n"
-    )
-    assert [line.split(": ")[1] for line in lines] == ["privacy.action", "privacy.types.EMAIL"]

@@ -249,7 +249,7 @@ async def test_tables_of_another_release_are_refused(tmp_path: Path) -> None:
     async with opened(path):
         pass
     _sql(path, f"UPDATE schema_version SET version = {VERSION + 1}")
-    with pytest.raises(ConfigError, match="another release"):
+    with pytest.raises(ConfigError, match="a later release"):
         await Records.open(url(path))
 
 

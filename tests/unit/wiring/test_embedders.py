@@ -24,8 +24,8 @@ from hybridge.core.request import Tier
 from hybridge.edge.embedder_config import SHIPPED, EmbeddingsConfig
 from hybridge.edge.encoder import ASSETS, Encoder
 from hybridge.execution.config import ExecutionConfig
-from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.guard import Guard
+from hybridge.privacy.policy import Policy
 from hybridge.server.app import App
 from hybridge.server.config import ServerConfig
 from hybridge.server.drain import Drain
@@ -72,7 +72,7 @@ def sdk() -> Callable[[EmbeddingsConfig], AbstractAsyncContextManager[openai.Asy
             gateway = embedding_gateway(
                 config,
                 rows,
-                Guard(PrivacyConfig()),
+                Guard(Policy()),
                 Ledger(BudgetConfig(), {}, CLOCK),
                 deadline_s=60,
                 events=Events(),
@@ -192,7 +192,7 @@ async def test_a_key_goes_to_its_own_row():
             gateway = embedding_gateway(
                 configured(row),
                 rows,
-                Guard(PrivacyConfig()),
+                Guard(Policy()),
                 Ledger(BudgetConfig(), {}, CLOCK),
                 deadline_s=10,
                 events=Events(),

@@ -194,10 +194,10 @@ async def test_a_generation_is_put_down_with_its_last_request(play):
         first = scene.house.gateway.current
         for edge_max in (5, 6):
             await scene.take(lambda data, n=edge_max: data.update(routing={"edge_max": n}))
-        assert first.users == 1
+        assert first.visits.count == 1
         await old
         await until(lambda: not scene.house.gateway._leaving)
-        assert first.users == 0
+        assert first.visits.count == 0
 
 
 async def test_an_abandoned_request_leaves_too(play):
@@ -207,7 +207,7 @@ async def test_an_abandoned_request_leaves_too(play):
         await until(lambda: scene.cloud.posts)
         begun.cancel()
         await asyncio.gather(begun, return_exceptions=True)
-        assert scene.house.gateway.current.users == 0
+        assert scene.house.gateway.current.visits.count == 0
 
 
 async def test_explaining_and_counting_are_the_current_ones(play):

@@ -12,6 +12,7 @@ from hybridge.server.shapes.chat.fields import FIELDS
 from hybridge.server.shapes.chat.messages import read_messages
 from hybridge.server.shapes.forms import check, wrong
 from hybridge.server.shapes.shape import Asker
+from hybridge.server.tracing import read_traceparent
 from hybridge.server.wishes import read_wish
 
 FORMATS: Mapping[str, Feature | None] = {
@@ -46,6 +47,7 @@ def read_request(said: dict[str, Any], asker: Asker) -> Request:
         else None,
         wish=read_wish(asker.headers),
         received_s=asker.received_s,
+        traceparent=read_traceparent(asker.headers),
     )
 
 

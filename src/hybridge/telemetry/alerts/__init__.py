@@ -1,0 +1,1 @@
+"""Alerts (R81): rules over the gateway's events, and the webhooks that tell of them."""
