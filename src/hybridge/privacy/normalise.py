@@ -65,6 +65,7 @@ def _any_of(codes: Iterable[int]) -> re.Pattern[str]:
 
 
 _TABLE: dict[int, str | None] = {**_one_to_one(), **dict.fromkeys(_VANISHING)}
+_HIDDEN_LETTERS = frozenset(map(chr, _VANISHING))
 _HIDDEN = _any_of(_VANISHING)
 _PUNCTUATION = frozenset("！＂（），－．／：；＜＝＞？［］｀｛｜｝～—")
 _DISGUISED = _any_of(code for code in _TABLE if chr(code) not in _PUNCTUATION)
@@ -103,8 +104,8 @@ def normalise(text: str) -> Normalised:
         return Normalised(_digits(text))
     offsets = None
     if _HIDDEN.search(text):
-        kept = (at for at, letter in enumerate(text) if ord(letter) not in _VANISHING)
-        offsets = (*kept, len(text))
+        kept = [at for at, letter in enumerate(text) if letter not in _HIDDEN_LETTERS]
+        offsets = (*kept, len(text)) if len(kept) < len(text) else None
     plain = text.translate(_TABLE) if _DISGUISED.search(text) else text
     plain = _NUMERAL_RUN.sub(lambda run: run.group().translate(_FROM_NUMERALS), plain)
     return Normalised(_digits(plain), offsets)

@@ -80,7 +80,7 @@ _MARGIN = 512
 """Overlap of two pieces: longer than any entity with its context."""
 _SHORTEST = 5
 """Characters that can hold anything of anybody."""
-_MOST_AFTERWARDS = MOST * 2 // 5
+_MOST_AFTERWARDS = MOST * 3 // 10
 """Candidates that are judged in each piece after the first: 50 ms for 100 kB, whatever is in it."""
 
 
