@@ -143,8 +143,8 @@ class Numbers:
     def _grouped_as_usual(self, view: View, start: int, end: int) -> Iterator[Finding]:
         """Neighbouring groups that look like a number of some family, from the left."""
         for part in self._usual.finditer(view.text, start, end):
-            view.tally.count("PHONE")
             finding = self._claimed(Number.of(view, part.group(), part.start()))
+            view.tally.count(finding.type if finding else "PHONE")
             if finding is not None:
                 yield finding
 
