@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from hybridge.core.request import Request
 from hybridge.privacy.contents import Piece, contents, readable
@@ -88,8 +87,12 @@ def _placed(
 def _in_place(
     found: Sequence[Finding], pieces: Sequence[Piece], starts: list[int]
 ) -> Iterator[tuple[Finding, Piece]]:
+    """One finding for each string that it reaches into: nearly always that is a single one."""
     for finding in found:
         index = bisect_right(starts, finding.start) - 1
-        at, piece = starts[index], pieces[index]
-        end = min(finding.end - at, len(piece.text))
-        yield replace(finding, start=finding.start - at, end=end, place=piece.place), piece
+        while index < len(pieces) and starts[index] < finding.end:
+            at, piece = starts[index], pieces[index]
+            start, end = max(finding.start - at, 0), min(finding.end - at, len(piece.text))
+            if start < end:
+                yield Finding(finding.type, start, end, finding.level, piece.place), piece
+            index += 1

@@ -65,6 +65,7 @@ def _any_of(codes: Iterable[int]) -> re.Pattern[str]:
 
 
 _TABLE: dict[int, str | None] = {**_one_to_one(), **dict.fromkeys(_VANISHING)}
+_HIDDEN_LETTERS = frozenset(map(chr, _VANISHING))
 _HIDDEN = _any_of(_VANISHING)
 _PUNCTUATION = frozenset("！＂（），－．／：；＜＝＞？［］｀｛｜｝～—")
 _DISGUISED = _any_of(code for code in _TABLE if chr(code) not in _PUNCTUATION)
@@ -76,7 +77,8 @@ _NUMERAL_RUN = re.compile(
     rf"|{_NUMERAL}(?<=[A-Z].){_NUMERAL}{{2,3}}(?!{_NUMERAL})"  # the end of a licence plate
 )
 _FROM_NUMERALS = str.maketrans(_NUMERALS)
-_MIXED = re.compile(r"[0-9]-{0,2}[OolI]|[OolI]-{0,2}[0-9]")
+_DIGIT = re.compile("[0-9]")
+_LETTER_AFTER, _LETTER_BEFORE = re.compile("[0-9]-{0,2}[OolI]"), re.compile("[OolI]-{0,2}[0-9]")
 _SPELT = re.compile(r"(?<![A-Za-z0-9])[0-9OolI](?:-{0,2}[0-9OolI]){8,22}(?![A-WYZa-wyz0-9])")
 _FROM_LETTERS = str.maketrans("OolI", "0011")
 _MANY_DIGITS = re.compile(r"(?:[^0-9]*[0-9]){5}")
@@ -102,8 +104,8 @@ def normalise(text: str) -> Normalised:
         return Normalised(_digits(text))
     offsets = None
     if _HIDDEN.search(text):
-        kept = (at for at, letter in enumerate(text) if ord(letter) not in _VANISHING)
-        offsets = (*kept, len(text))
+        kept = [at for at, letter in enumerate(text) if letter not in _HIDDEN_LETTERS]
+        offsets = (*kept, len(text)) if len(kept) < len(text) else None
     plain = text.translate(_TABLE) if _DISGUISED.search(text) else text
     plain = _NUMERAL_RUN.sub(lambda run: run.group().translate(_FROM_NUMERALS), plain)
     return Normalised(_digits(plain), offsets)
@@ -111,7 +113,10 @@ def normalise(text: str) -> Normalised:
 
 def _digits(text: str) -> str:
     """`l38OOl38OOO` is how some write a number that they do not want to be found."""
-    return _SPELT.sub(_respelt, text) if _MIXED.search(text) else text
+    if _DIGIT.search(text) is None:
+        return text
+    mixed = _LETTER_AFTER.search(text) or _LETTER_BEFORE.search(text)
+    return _SPELT.sub(_respelt, text) if mixed else text
 
 
 def _respelt(run: re.Match[str]) -> str:

@@ -16,33 +16,50 @@ _ISSUED = re.compile(
     r"|35\d{14}|(?:1800|2131)\d{11}|6(?:011|5\d\d)\d{12}|(?:4|5|6|9)\d{15,18})$"
 )
 """ISO/IEC 7812 issuer ranges: UnionPay, Visa, Mastercard, Amex, Diners, JCB, Discover, Maestro."""
+_SHORT = re.compile(r"(?:5[0678]|6)\d{10,11}$")
+"""Maestro may have as few as twelve; that is no evidence without a name."""
 _EVEN = re.compile(r"(?:\d{4}([ \-.]?)(?:\d{4}\1)+\d{1,4}|\d+)$")
 """Grouped by four, or not at all."""
-_IBAN = re.compile(
-    r"[A-Z](?<![0-9A-Za-z].)[A-Z]\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?![0-9A-Za-z])"
+_FIRST = "(?<=[2-69])"
+USUAL = (
+    rf"{_FIRST}\d{{12,18}}"
+    rf"|{_FIRST}\d{{3}}(?P<card>[\-.\n])\d{{4}}(?P=card)\d{{4}}(?P=card)\d{{4}}(?:(?P=card)\d{{1,3}})?"
+    rf"|{_FIRST}\d{{3}}(?<!\d ....) \d{{4}} \d{{4}} \d{{4}}(?: \d{{1,3}})?(?! \d)"
+    r"|(?<=3)[47]\d\d(?P<amex>[ \-])\d{6}(?P=amex)\d{5}"
 )
+"""How cards stand among other numbers; rows of four digits are no cards."""
+_IBAN = re.compile(
+    r"\d\d(?<=[A-Za-z]{2}..)(?<![0-9A-Za-z][A-Za-z]{2}..)(?: ?[A-Za-z0-9]{4}){2,7}"
+    r"(?: ?[A-Za-z0-9]{1,4})?(?![0-9A-Za-z])"
+)
+"""From the check digits on: the two letters of the country stand before them."""
 
 
 def claim_bank_card(number: Number) -> Finding | None:
-    """13-19 digits of an issuer that pass Luhn; or 15 and more that stand beside their name."""
+    """12-19 digits of an issuer that pass Luhn; or 15 and more that stand beside their name."""
     digits = number.digits
-    if not (13 <= len(digits) <= 19 and digits.isdigit()) or number.international:
+    if not digits.isdigit() or number.international:
         return None
-    elsewhere = number.near(cues.SOMETHING_ELSE, before=14, after=6)
-    if luhn(digits) and _ISSUED.match(digits):
-        if number.near(cues.CARD, before=26):
-            return number.found("BANK_CARD", Level.HIGH)
-        return number.found("BANK_CARD", Level.LOW if elsewhere else Level.MEDIUM)
+    if luhn(digits):
+        if _ISSUED.match(digits):
+            return number.found("BANK_CARD", _level(number))
+        if _SHORT.match(digits) and number.near(cues.CARD, before=26):
+            return number.found("BANK_CARD", Level.MEDIUM)
     named = len(digits) >= 15 and number.near(cues.CARD_FOR_SURE, before=14, after=0)
-    if named and not elsewhere and _EVEN.match(number.raw):
+    if named and not number.is_something_else and _EVEN.match(number.raw):
         return number.found("BANK_CARD", Level.MEDIUM)
     return None
 
 
+def _level(number: Number) -> Level:
+    if number.near(cues.CARD, before=26):
+        return Level.HIGH
+    return Level.LOW if number.is_something_else else Level.MEDIUM
+
+
 def detect(view: View) -> Iterator[Finding]:
     """IBANs, by length and check digits: there is no other evidence in them."""
-    if not view.digits:
-        return
-    for match in _IBAN.finditer(view.text):
-        if iban(match.group().replace(" ", "")):
-            yield Finding("IBAN", *match.span(), Level.HIGH)
+    for match in view.matches(_IBAN, "IBAN"):
+        start, end = match.start() - 2, match.end()
+        if iban(view.text[start:end].replace(" ", "").upper()):
+            yield Finding("IBAN", start, end, Level.HIGH)

@@ -1,4 +1,7 @@
-"""E-mail addresses, plain, in other scripts, and written so that harvesters miss them."""
+"""E-mail addresses, plain, in other scripts, and written so that harvesters miss them.
+
+Each is looked for at its @ or what stands for it, and what comes before is read backwards.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,27 @@ from collections.abc import Iterator
 
 from hybridge.privacy import cues
 from hybridge.privacy.finding import Finding, Level
-from hybridge.privacy.view import BOUNDARY, View
+from hybridge.privacy.view import View
 
-_LOCAL = r"[A-Za-z0-9._%+\-]"
+_TOP = "(?:com|cn|net|org|edu|io|me|co)"
 _PLAIN = re.compile(
-    rf"(?<!{_LOCAL}){_LOCAL}{{1,64}}@"
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?[.。])+[A-Za-z]{2,24}(?![A-Za-z0-9\-(])"
+    r"@(?:[A-Za-z0-9][A-Za-z0-9\-]{0,62}+[.。]){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9\-(])"
 )
+_LOCAL = re.compile(r"[A-Za-z0-9._%+\-]{1,64}")
 _UNICODE = re.compile(
-    r"[^\s@<>\"',;:，。；：、（）()\[\]|=]{1,64}"
-    r"@[^\s@<>\"',;:，。；：、（）()\[\]|/]{1,63}\.[^\W\d_]{2,24}"
+    r"@(?:[^\s@<>\"',;:，。；：、（）()\[\]|/.]{1,63}\.){1,4}[^\W\d_]{2,24}",
 )
+_UNICODE_LOCAL = re.compile(r"[^\s@<>\"',;:，。；：、（）()\[\]|=]{1,64}")
 _SPELT = re.compile(
-    rf"[A-Za-z0-9](?<!{_LOCAL}.){_LOCAL}{{0,40}}(?: ?[\[({{<]at[\])}}>] ?| at | @ |#)"
-    r"(?:[A-Za-z0-9\-]{1,40}(?: ?[\[({<]dot[\])}>] ?| dot |[.。]))+"
-    r"(?:com|cn|net|org|edu|io|me|co)(?![A-Za-z0-9])",
-    re.IGNORECASE,
+    r"(?: (?:[\[({<]at[\])}>] ?|at |@ )|\[at[\])}>] ?|\(at[\])}>] ?|\{at[\])}>] ?|<at[\])}>] ?|#)"
+    r"(?:[a-z0-9\-]{1,40}+(?: ?[\[({<]dot[\])}>] ?| dot |[.。])){1,6}"
+    rf"{_TOP}(?![a-z0-9])"
 )
-_SPACED = re.compile(r"[A-Za-z0-9._%+\-][A-Za-z0-9._%+\- \n]{2,90}@[A-Za-z0-9.\- \n]{4,60}")
-_CLOSE = re.compile(
-    r"[A-Za-z0-9][A-Za-z0-9._%+\-]*@[A-Za-z0-9.\-]{1,60}?\.(?:com|cn|net|org|edu|io|me|co)"
-)
+_SPELT_LOCAL = re.compile(r"[A-Za-z0-9._%+\-]{0,40}[A-Za-z0-9]")
+_SPELLINGS = (" @ ", " at ", "at]", "at)", "at}", "at>", "#")
+_SPACED = re.compile(r"@[A-Za-z0-9.\- \n]{4,60}")
+_SPACED_LOCAL = re.compile(r"[A-Za-z0-9._%+\- \n]{2,90}")
+_CLOSE = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._%+\-]*@[A-Za-z0-9.\-]{{1,60}}?\.{_TOP}")
 _SPACING = re.compile(r"[ \n]")
 _SPACING_AND_DASHES = re.compile(r"[ \n\-]")
 _REPOSITORY = re.compile(r"(?:git|hg|svn)@", re.IGNORECASE)
@@ -37,7 +40,6 @@ _NOBODY = re.compile(
     re.IGNORECASE,
 )
 """Machines, and the placeholders of documentation (RFC 2606)."""
-_SPELLINGS = (" @ ", " at ", "at]", "at)", "at}", "at>", "#")
 
 
 def detect(view: View) -> Iterator[Finding]:
@@ -48,16 +50,24 @@ def detect(view: View) -> Iterator[Finding]:
         if not plain:
             yield from _unusual(view)
     if view.mentions(_SPELLINGS):
-        for match in _SPELT.finditer(view.text):
-            yield Finding("EMAIL", *match.span(), Level.MEDIUM)
+        yield from _spelt(view)
+
+
+def _before(view: View, at: int, local: re.Pattern[str]) -> int:
+    """Where what stands before `at` begins; `at` itself when nothing does."""
+    backwards = local.match(view.text[max(0, at - 96) : at][::-1])
+    return at if backwards is None else at - backwards.end()
 
 
 def _plain(view: View) -> Iterator[Finding]:
-    for match in _PLAIN.finditer(view.text):
-        path_follows = view.text[match.end() : match.end() + 1] in (":", "/")
-        if path_follows and _REPOSITORY.match(match.group()):
+    for match in view.matches(_PLAIN, "EMAIL"):
+        start, end = _before(view, match.start(), _LOCAL), match.end()
+        if start == match.start():
             continue
-        yield Finding("EMAIL", *match.span(), _level(match.group()))
+        address = view.text[start:end]
+        if view.text[end : end + 1] in (":", "/") and _REPOSITORY.match(address):
+            continue
+        yield Finding("EMAIL", start, end, _level(address))
 
 
 def _level(address: str) -> Level:
@@ -65,22 +75,33 @@ def _level(address: str) -> Level:
 
 
 def _unusual(view: View) -> Iterator[Finding]:
-    """Around each @: an address in another script, or one with gaps beside the word e-mail."""
-    at = view.text.find("@")
-    while at >= 0:
-        low = max(view.text.rfind(BOUNDARY, max(0, at - 100), at) + 1, at - 100, 0)
-        around = view.text[low : at + 64].partition(BOUNDARY)[0]
-        match = None if view.ascii else _UNICODE.search(around, max(0, at - low - 64))
-        if match is None and cues.EMAIL.search(around):
-            match = _with_gaps(around)
-        if match is not None:
-            yield Finding("EMAIL", low + match.start(), low + match.end(), Level.HIGH)
-        at = view.text.find("@", at + 1)
+    """An address in another script, or one with gaps beside the word e-mail."""
+    if not view.ascii:
+        for match in view.matches(_UNICODE, "EMAIL"):
+            start = _before(view, match.start(), _UNICODE_LOCAL)
+            if start < match.start():
+                yield Finding("EMAIL", start, match.end(), Level.HIGH)
+    if cues.EMAIL.search(view.lower):
+        yield from _with_gaps(view)
 
 
-def _with_gaps(around: str) -> re.Match[str] | None:
-    for match in _SPACED.finditer(around):
-        for gaps in (_SPACING, _SPACING_AND_DASHES):
-            if _CLOSE.match(gaps.sub("", match.group())):
-                return match
-    return None
+def _with_gaps(view: View) -> Iterator[Finding]:
+    for match in _SPACED.finditer(view.text):
+        start, end = _before(view, match.start(), _SPACED_LOCAL), match.end()
+        if match.start() - start < 2 or "." not in match.group():
+            continue
+        view.tally.count("EMAIL")
+        if not view.near(cues.EMAIL, start, end, before=12):
+            continue
+        written = view.text[start:end]
+        if any(_CLOSE.match(gaps.sub("", written)) for gaps in (_SPACING, _SPACING_AND_DASHES)):
+            yield Finding("EMAIL", start, end, Level.HIGH)
+
+
+def _spelt(view: View) -> Iterator[Finding]:
+    """`jane (at) acme dot com`; plain words (`look at acme.com`) only where an e-mail is meant."""
+    for match in view.matches(_SPELT, "EMAIL", lower=True):
+        start = _before(view, match.start(), _SPELT_LOCAL)
+        words = match.group().startswith(" at ") and "dot" not in match.group()
+        if start < match.start() and not (words and not view.near(cues.EMAIL, start, match.end())):
+            yield Finding("EMAIL", start, match.end(), Level.MEDIUM)

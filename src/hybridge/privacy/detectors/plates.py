@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.view import View
 
-_GAP = r"[ ·•\-.\n]{0,3}"
+_GAP = r"[ ·•\-.\n]{0,4}+"
 _DIGIT = "[0-9OIl]"
 _PLATE = re.compile(
     r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼] ?[A-HJ-NP-Z]"
@@ -22,7 +22,7 @@ _PLATE = re.compile(
 
 def detect(view: View) -> Iterator[Finding]:
     """Whole plates; a province and a letter alone (京A牌照) are no plate."""
-    if view.ascii or not view.digits:
+    if view.ascii:
         return
-    for match in _PLATE.finditer(view.text):
+    for match in view.matches(_PLATE, "PLATE"):
         yield Finding("PLATE", *match.span(), Level.HIGH)

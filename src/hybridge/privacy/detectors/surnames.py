@@ -18,3 +18,6 @@ DOUBLE = "欧阳|上官|司马|诸葛|皇甫|东方|尉迟|公孙|令狐|慕容|
 
 CHINESE_NAME = rf"(?:(?:{DOUBLE}|[{_SINGLE}])[\u4e00-\u9fff]{{1,2}})"
 """A surname and one or two characters, as a pattern. Many words match: it needs a cue beside it."""
+
+FIRST_OF_SURNAMES = _SINGLE + "".join(surname[0] for surname in DOUBLE.split("|"))
+"""What a name may begin with, as the inside of a character class."""

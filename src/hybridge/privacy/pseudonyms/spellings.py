@@ -14,6 +14,8 @@ _GAPS = re.compile(r"[\s\-.()+]+")
 _GAP = r"[\s\-.()]{0,2}"
 _MANY_DIGITS = 6
 _SHORTEST, _SHORTEST_ASCII = 2, 4
+_CODE = re.compile(r"[A-Za-z0-9+/_=%&#;\\\-]+")
+"""Letters of base64, hexadecimal and escapes."""
 MOST = 256
 """Different values in one request; a text with more of them is a list of people, and stays here."""
 
@@ -25,7 +27,16 @@ def replaceable(value: Value) -> bool:
     if "\\" in text and value.type != "SECRET":
         return False
     least = _SHORTEST_ASCII if text.isascii() else _SHORTEST
-    return len(text.strip()) >= least and decode(text) is None
+    return len(text.strip()) >= least and not _is_code(text)
+
+
+def _is_code(text: str) -> bool:
+    if not _CODE.fullmatch(text):
+        return False
+    try:
+        return decode(text) is not None
+    except ValueError:  # it only looks like one
+        return False
 
 
 def canonical(text: str) -> str:
