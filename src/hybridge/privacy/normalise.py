@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+import numpy as np
 from msgspec import Struct
 
 _VANISHING = frozenset(
@@ -66,7 +67,9 @@ def _any_of(codes: Iterable[int]) -> re.Pattern[str]:
 
 _TABLE: dict[int, str | None] = {**_one_to_one(), **dict.fromkeys(_VANISHING)}
 _HIDDEN_LETTERS = frozenset(map(chr, _VANISHING))
-_HIDDEN = _any_of(_VANISHING)
+_VANISHES = np.zeros(0x110000, np.bool_)
+_VANISHES[list(_VANISHING)] = True
+_A_FEW = 16
 _PUNCTUATION = frozenset("！＂（），－．／：；＜＝＞？［］｀｛｜｝～—")
 _DISGUISED = _any_of(code for code in _TABLE if chr(code) not in _PUNCTUATION)
 """Full-width punctuation alone is ordinary Chinese and no reason to translate."""
@@ -102,13 +105,30 @@ def normalise(text: str) -> Normalised:
     """The text as the detectors read it. Linear in its length."""
     if text.isascii():
         return Normalised(_digits(text))
-    offsets = None
-    if _HIDDEN.search(text):
-        kept = [at for at, letter in enumerate(text) if letter not in _HIDDEN_LETTERS]
-        offsets = (*kept, len(text)) if len(kept) < len(text) else None
-    plain = text.translate(_TABLE) if _DISGUISED.search(text) else text
+    if _DISGUISED.search(text) is None:
+        plain, offsets = text, None
+    else:
+        letters = set(_DISGUISED.findall(text))
+        offsets = _offsets(text) if letters & _HIDDEN_LETTERS else None
+        plain = _undisguised(text, letters)
     plain = _NUMERAL_RUN.sub(lambda run: run.group().translate(_FROM_NUMERALS), plain)
     return Normalised(_digits(plain), offsets)
+
+
+def _offsets(text: str) -> tuple[int, ...]:
+    """Where each character stood that does not vanish, and one past the end."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return (*np.flatnonzero(~_VANISHES[codes]).tolist(), len(text))
+
+
+def _undisguised(text: str, letters: set[str]) -> str:
+    """`letters` are those of the text that may stand for others. To replace a few one by one takes
+    a tenth of the time that a table does."""
+    if len(letters) > _A_FEW:
+        return text.translate(_TABLE)
+    for letter in letters | _PUNCTUATION:
+        text = text.replace(letter, _TABLE.get(ord(letter), letter) or "")
+    return text
 
 
 def _digits(text: str) -> str:

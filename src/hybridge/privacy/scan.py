@@ -86,7 +86,8 @@ _MOST_AFTERWARDS = MOST * 3 // 10
 
 def detect(text: str) -> tuple[Finding, ...]:
     """All personal data in a text, in order, never overlapping. Indexes are those of `text`."""
-    found = _in_piece(text, 0, len(text)) if len(text) <= PIECE else list(_in_pieces(text))
+    whole = len(text) <= PIECE
+    found = _in_piece(text, 0, len(text), Tally()) if whole else list(_in_pieces(text))
     return tuple(resolve(found)) if found else ()
 
 
@@ -101,18 +102,25 @@ _look_encoded = encoded(_look_plain)
 
 
 def _in_pieces(text: str) -> Iterator[Finding]:
-    """Piece by piece; each piece speaks for what begins in it, clear of its own edges."""
+    """Piece by piece; each piece speaks for what begins in it, clear of its own edges. What comes
+    after a crowded one is not looked at any more: it belongs to the crowd."""
+    most = MOST
     for low in range(0, max(1, len(text) - _MARGIN), PIECE - 2 * _MARGIN):
         first = _MARGIN if low else 0
         last = PIECE - _MARGIN if low + PIECE < len(text) else PIECE
-        for found in _in_piece(text[low : low + PIECE], first, last):
-            yield Finding(found.type, low + found.start, low + found.end, found.level)
+        tally = Tally(most)
+        for found in _in_piece(text[low : low + PIECE], first, last, tally):
+            end = len(text) if tally.crowded else low + found.end
+            yield Finding(found.type, low + found.start, end, found.level)
+        if tally.crowded:
+            return
+        most = _MOST_AFTERWARDS
 
 
-def _in_piece(text: str, first: int, last: int) -> list[Finding]:
+def _in_piece(text: str, first: int, last: int, tally: Tally) -> list[Finding]:
     """What begins in [first, last); when it is crowded, all from `first` on as one finding."""
     plain = normalise(text)
-    view = View.of(plain.text, Tally(MOST if first == 0 else _MOST_AFTERWARDS))
+    view = View.of(plain.text, tally)
     try:
         found = [*_look_plain(view), *_look_encoded(view)]
     except Crowded as crowded:

@@ -57,6 +57,11 @@ class Tally:
         self._patience -= effort
 
     @property
+    def crowded(self) -> bool:
+        """Whether there were too many."""
+        return self._left < 0
+
+    @property
     def patient(self) -> bool:
         """Whether it is worthwhile to judge every number, also those of no usual form."""
         return self._patience > 0

@@ -17,7 +17,7 @@ _BLOB = re.compile(r"[A-Z0-9][A-Za-z0-9+/]{7,}+={0,2}")
 """From its first letter that is no small one: that makes it cheap to search for."""
 _SMALL = "abcdefghijklmnopqrstuvwxyz+/"
 _SHORTEST, _MOST_SMALL, _SHORT_NUMBER = 12, 40, 22
-_MOST = 300
+_MOST = 150
 """Tokens looked into per piece of text; more are no message but a list."""
 _TOKENS = (
     ("%", re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z0-9._~+\-]{0,40}+){2,340}+")),
