@@ -20,7 +20,8 @@ from hybridge.server.surface import build_app
 from hybridge.settings import Settings
 from hybridge.settings.changes import changes, settle, version
 from hybridge.telemetry.metrics import Metrics
-from hybridge.wiring.generation import Generation, generation
+from hybridge.wiring.building import generation
+from hybridge.wiring.generation import Generation
 from hybridge.wiring.lasting import Lasting, Secrecy
 from hybridge.wiring.row import Around
 from hybridge.wiring.rows import Prepare, Rows, new

@@ -56,6 +56,8 @@ sections = st.fixed_dictionaries(
                 {},
                 {"private_sessions": False},
                 {"types": {"SECRET": "block"}},
+                {"action": "pseudonymise"},
+                {"action": "block", "types": {"EMAIL": "pseudonymise", "PHONE": "local_only"}},
                 {"types": {"PERSON": "allow"}, "unexamined": "local_only"},
             ]
         ),

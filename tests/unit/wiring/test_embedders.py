@@ -158,7 +158,7 @@ async def test_a_folder_that_is_not_there_is_named_with_its_row(tmp_path: Path):
     ("row", "tier", "leaves", "price"),
     [
         ({"base_url": "http://127.0.0.1:11434/v1"}, Tier.EDGE, False, FREE),
-        ({"base_url": "http://127.0.0.1:1/v1", "tier": "cloud"}, Tier.CLOUD, False, None),
+        ({"base_url": "http://127.0.0.1:1/v1", "tier": "cloud"}, Tier.CLOUD, True, None),
         ({"base_url": "http://10.0.0.7/v1", "trusted": True}, Tier.EDGE, False, FREE),
         ({"base_url": "http://10.0.0.7/v1"}, Tier.CLOUD, True, None),
         (

@@ -256,7 +256,7 @@ async def test_that_a_request_left_for_it_is_on_its_trail():
         assert post.target.startswith("http://judge.example/")
         exits = [left for event in scene.of(Served) for left in event.exits]
         exits += [event.left for event in scene.told if isinstance(event, Exited)]
-        assert [(left.to, left.kind) for left in exits] == [("j", "judge")]
+        assert [(left.to, left.kind) for left in exits] == [("c", "backend"), ("j", "judge")]
 
 
 @pytest.mark.parametrize(
