@@ -202,3 +202,18 @@ def test_offsets_hold_whatever_is_invisible(between: list[str], before: str) -> 
     written = "".join(letter + gap for letter, gap in zip(ID, between, strict=True))
     values = [value for kind, value in found(f"{before}{written}。") if kind == "CN_ID"]
     assert [re.sub("[^0-9X]", "", value) for value in values] == [ID]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-proj-abcdefghijklmnopqrstuvwxyz012345",
+        "sk-abcdefghijklmnopqrstuvwxyzabcdefghij",
+        "ghp_abcdefghijklmnopqrstuvwxyzabcdefghij",
+        "glpat-abcdefghijklmnopqrstuv",
+        "hf_abcdefghijklmnopqrstuvwxyzabcdef",
+    ],
+)
+def test_an_issued_key_is_known_by_its_prefix_whatever_it_is_made_of(key: str) -> None:
+    (finding,) = detect(f"use {key} please")
+    assert (finding.type, finding.start, finding.end) == ("SECRET", 4, 4 + len(key))

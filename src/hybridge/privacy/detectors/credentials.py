@@ -50,7 +50,7 @@ _LEAST_ENTROPY = 2.6
 
 def detect(view: View) -> Iterator[Finding]:
     """Secrets, not references to them (`process.env.API_KEY`) nor placeholders."""
-    if view.opaque and _may_hold_issued(view.text):
+    if _may_hold_issued(view.text):
         for match in view.matches(_ISSUED, "SECRET"):
             yield Finding("SECRET", *match.span(), Level.HIGH)
     if view.digits and view.mentions(_LATIN_NAMES if view.ascii else _NAMES):
