@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from hybridge.core.response import Event
 from hybridge.core.trail import Trail
-
-if TYPE_CHECKING:
-    from hybridge.core.disguise import Disguise
 
 
 class Tier(StrEnum):
@@ -132,6 +130,25 @@ class Request(Struct, frozen=True):
     def text(self) -> str:
         """All text of all turns, joined by line breaks."""
         return "\n".join(m.text for m in self.messages if m.text)
+
+
+class Disguise(Protocol):
+    """A request with placeholders where it holds personal data, and the way back (R31).
+
+    Made for one request by `privacy`, put on and taken off at the door in `execution.egress`.
+
+    What stands for what is known to it alone, in memory, and gone with the request.
+    """
+
+    @property
+    def request(self) -> Request:
+        """The request as it may leave."""
+        ...
+
+    def restored(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """An answer with the values back in the places of their placeholders, however it is cut
+        into pieces. Closing it closes `events`."""
+        ...
 
 
 def whole(request: Request) -> Request:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from hybridge.core.request import Request
 from hybridge.gateway.payment import CANCELLED
 from hybridge.gateway.reply import Reply
 from hybridge.gateway.trip import Trip
 
-if TYPE_CHECKING:
-    from hybridge.gateway.gateway import Gateway
+
+class Host(Protocol):
+    """Whoever is visited: the gateway."""
+
+    def arrive(self, request: Request) -> Trip: ...
+    async def begin(self, trip: Trip) -> Reply: ...
+    async def end(self, trip: Trip) -> None: ...
 
 
 class Visits:
@@ -47,7 +52,7 @@ class Visit:
 
     __slots__ = ("_gateway", "_request", "_trip", "_visits")
 
-    def __init__(self, gateway: Gateway, request: Request, visits: Visits) -> None:
+    def __init__(self, gateway: Host, request: Request, visits: Visits) -> None:
         self._gateway = gateway
         self._request = request
         self._visits = visits

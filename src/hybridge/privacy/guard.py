@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hybridge.core.disguise import Disguise
 from hybridge.core.errors import RequestError
-from hybridge.core.request import Clearance, Request
+from hybridge.core.request import Clearance, Disguise, Request
 from hybridge.privacy.contents import contents, plain_text
 from hybridge.privacy.examine import Detect, Examined, Value, examine, examine_plain, values
 from hybridge.privacy.finding import Finding

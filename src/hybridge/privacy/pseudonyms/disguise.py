@@ -51,7 +51,7 @@ class Pseudonyms:
 
 
 class Pseudonymised:
-    """Implements `core.disguise.Disguise`."""
+    """Implements `core.request.Disguise`."""
 
     def __init__(self, request: Request, vault: Vault) -> None:
         self.request = request
