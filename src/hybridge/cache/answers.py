@@ -16,6 +16,11 @@ class Answers(Protocol):
     """Answers by request, for a while. Whatever is wrong with them, they are only not found."""
 
     @property
+    def elsewhere(self) -> str | None:
+        """What they lie in where others can read it; None in this process."""
+        ...
+
+    @property
     def identity(self) -> Identity:
         """What makes two requests the same."""
         ...

@@ -31,6 +31,8 @@ class ExactCache:
     anything else that shapes it.
     """
 
+    elsewhere = None
+
     def __init__(self, config: CacheConfig, clock: Clock, named: Named | None = None) -> None:
         """`named` as in `Identity`."""
         self.identity = Identity(config.scope, named)

@@ -41,6 +41,8 @@ class SharedCache:
     The answers themselves can be read there.
     """
 
+    elsewhere = "state.redis_url"
+
     def __init__(
         self,
         config: CacheConfig,

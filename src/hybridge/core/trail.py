@@ -7,15 +7,15 @@ from typing import Literal
 
 from msgspec import Struct
 
-Kind = Literal["backend", "embedder", "judge"]
-"""What was asked."""
+Kind = Literal["backend", "embedder", "judge", "cache"]
+"""What was asked; of a cache: that the answer was put there."""
 
 
 class Exit(Struct, frozen=True, omit_defaults=True):
     """One time that a request left this device. It is noted before anything is sent."""
 
     to: str
-    """Name of the backend or embedder that was asked."""
+    """Name of the backend or embedder that was asked, or of the cache."""
     kind: Kind = "backend"
     disguised: bool = False
     """Whether placeholders stood where it holds personal data."""

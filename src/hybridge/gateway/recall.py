@@ -11,6 +11,7 @@ from hybridge.core.clock import Clock
 from hybridge.core.plan import Attempt, Plan, Route, Thresholds
 from hybridge.core.request import AUTO, Clearance, Tier
 from hybridge.core.response import Completion
+from hybridge.core.trail import Exit
 from hybridge.execution.answer import Answer
 from hybridge.execution.outcome import Outcome
 from hybridge.execution.permit import Unguarded
@@ -58,6 +59,8 @@ class Recall:
         whole = answer.whole() if answer.spec.tier is Tier.EDGE else None
         if whole is not None:
             kept = replace(whole, model=answer.spec.name)
+            if self._cache.elsewhere is not None:
+                trip.request.trail.note(Exit(self._cache.elsewhere, "cache"))
             self._cache.put(self._cache.key(trip.request), kept)
             if self._semantic is not None:
                 self._semantic.note(trip.request)

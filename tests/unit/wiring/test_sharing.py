@@ -13,6 +13,7 @@ from tests.unit.wiring.scene import request, until
 
 from hybridge.core.errors import ConfigError
 from hybridge.core.request import Wish
+from hybridge.core.trail import Exit
 from hybridge.settings import parse
 from hybridge.testing.replies import says
 from hybridge.testing.upstream import Upstream
@@ -212,3 +213,14 @@ async def test_a_configuration_that_fails_closes_what_it_opened(redis, edge):
             await house.take(parse(broken, {"CACHE_KEY": KEY}))
         assert house.gateway.current.store is None
         assert (await ask(house))[1] == "edge_classified"
+
+
+async def test_what_is_put_there_is_on_the_request_s_trail(redis, edge):
+    async with replica(edge, redis.url) as house:
+        first, second = request("auto", QUESTION), request("auto", QUESTION)
+        for asked in (first, second):
+            async with house.gateway.serve(asked) as reply:
+                _ = [event async for event in reply.events]
+            await kept(house)
+        assert first.trail.exits == (Exit("state.redis_url", "cache"),)
+        assert second.trail.exits == ()
