@@ -217,3 +217,34 @@ def test_offsets_hold_whatever_is_invisible(between: list[str], before: str) -> 
 def test_an_issued_key_is_known_by_its_prefix_whatever_it_is_made_of(key: str) -> None:
     (finding,) = detect(f"use {key} please")
     assert (finding.type, finding.start, finding.end) == ("SECRET", 4, 4 + len(key))
+
+
+@pytest.mark.parametrize(
+    ("said", "accounts"),
+    [
+        ("my wechat is zhang_wei88", ["zhang_wei88"]),
+        ("wechat id: limingabc", ["limingabc"]),
+        ("加微信zhangwei_88聊", ["zhangwei_88"]),
+        ("微信号abcdefgh", ["abcdefgh"]),
+        ("QQ 123456789", ["123456789"]),
+        ("Explain the WeChat ecosystem", []),
+        ("用微信 openapi 做登录", []),
+        ("lznlvx ANSWER", []),
+    ],
+)
+def test_an_account_is_called_so_or_looks_like_one(said: str, accounts: list[str]) -> None:
+    assert [said[one.start : one.end] for one in detect(said)] == accounts
+
+
+@pytest.mark.parametrize(
+    ("said", "days"),
+    [
+        ("My name is Robert Taylor and I was bron on 1984-03-12; hello", ["1984-03-12"]),
+        ("我叫王小明，1990年1月2日出身", ["1990年1月2日"]),
+        ("My name is John Smith, meet me on 2026-12-01", []),
+        ("The treaty of 1984-03-12 was signed", []),
+    ],
+)
+def test_a_day_long_past_belongs_to_the_name_before_it(said: str, days: list[str]) -> None:
+    found = [said[one.start : one.end] for one in detect(said) if one.type == "DOB"]
+    assert found == days

@@ -36,5 +36,6 @@ async def test_it_listens_where_it_is_told(opened, host, reached):
     async with opened(gateway=ScriptedGateway(whole("Hi")), host=host) as door:
         port = door.listener.port
         found = {address for address in ("127.0.0.1", "::1") if await answers(address, port)}
-        assert found == reached
         assert door.listener.url.startswith(f"http://{f'[{host}]' if ':' in host else host}:")
+    others = {address for address in found if await answers(address, port)}
+    assert found - others == reached - others, "another program may have the port elsewhere"

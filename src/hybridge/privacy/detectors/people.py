@@ -57,6 +57,11 @@ _BIRTHDAY = re.compile(
     r"((?:19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
     r"|[a-z]{3,9} \d{1,2}, (?:19|20)\d\d|\d{1,2} [a-z]{3,9} (?:19|20)\d\d)"
 )
+_LONG_PAST = re.compile(
+    r"[^0-9\x1f]{0,40}((?:19\d\d|200\d|201[0-2])[-/.年]\d{1,2}[-/.月]\d{1,2}日?)(?![0-9])"
+)
+_BESIDE = 56
+"""Characters after a name in which a day belongs to it."""
 
 
 def detect(view: View) -> Iterator[Finding]:
@@ -67,12 +72,23 @@ def detect(view: View) -> Iterator[Finding]:
         for pattern, level in ((_CUED_ENGLISH, Level.MEDIUM), (_TITLED_ENGLISH, Level.LOW)):
             for match in view.matches(pattern, "PERSON"):
                 yield Finding("PERSON", *match.span(1), level)
+                if level is Level.MEDIUM:
+                    yield from _day_beside(view, match.end())
+
+
+def _day_beside(view: View, end: int) -> Iterator[Finding]:
+    """A day long past soon after somebody's name: the word before it may be misspelt."""
+    if view.digits:
+        day = _LONG_PAST.match(view.text, end, end + _BESIDE)
+        if day is not None:
+            yield Finding("DOB", *day.span(1), Level.MEDIUM)
 
 
 def _chinese(view: View) -> Iterator[Finding]:
     for pattern in (_CALLED_CHINESE, _IN_THE_ROLE_CHINESE):
         for match in view.matches(pattern, "PERSON"):
             yield Finding("PERSON", *match.span(1), Level.MEDIUM)
+            yield from _day_beside(view, match.end())
     if view.mentions(_TITLES):
         for match in view.matches(_TITLED_CHINESE, "PERSON"):
             if _NAME.fullmatch(match.group()):
