@@ -28,7 +28,7 @@ from tests.integration.private.values import VALUES, traces
 from hybridge.settings import parse
 from hybridge.wiring import House, open_house
 
-EXAMPLES = 600
+EXAMPLES = 500
 ENVIRONMENT = {"D_KEY": "d-key-0123456789"}
 PATIENT = {"breaker_failures": 10**6, "breaker_window": 10**6, "deadline_s": 10}
 COMPARING = {"shadow_rate": 1.0, "shadow_concurrency": 4}

@@ -9,7 +9,8 @@ from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.view import View
 
 _ACCOUNT = re.compile(
-    r"(?:微信|v信|(?<![a-z])(?:wechat|weixin|vx))(?P<said>号?(?: id)?(?: is |[ ：:是为]{0,3}))([a-z][a-z0-9_\-]{5,19})"
+    r"(?:微信|v信|(?<![a-z])(?:wechat|weixin|vx))(?P<said>号?(?: id)?(?: is |[ ：:是为]{0,3}))"
+    r"([a-z][a-z0-9_\-]{5,19})"
     r"|(?<![a-z])qq号?[ ：:是为]{0,3}([1-9]\d{4,10})(?![0-9a-z])"
 )
 _SAID, _CODED = re.compile("[：:是为号]| i[ds]"), re.compile(r"[0-9_\-]")
