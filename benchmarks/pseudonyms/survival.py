@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from benchmarks.pseudonyms.tasks import Task
 from hybridge.core.backend import Backend, Call
 from hybridge.core.clock import Deadline, SystemClock
-from hybridge.core.disguise import Disguise
-from hybridge.core.request import Message, Request
+from hybridge.core.request import Disguise, Message, Request
 from hybridge.core.response import Completion, Event
 from hybridge.privacy.guard import Guard
 from hybridge.privacy.policy import Policy
