@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.measured import machine, table, write
 from benchmarks.pii import ours, presidio
-from benchmarks.pii.corpus import FOLDER, Sample, read
+from benchmarks.pii.corpus import Sample, read
 from benchmarks.pii.figures import Figures, Timed, figures, lines
 from benchmarks.pii.goals import missed
 
@@ -59,9 +59,7 @@ def _disguises(found: Figures) -> str:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pii", description=__doc__)
-    parser.add_argument(
-        "--data", type=Path, default=FOLDER, help="folder with the labelled texts (%(default)s)"
-    )
+    parser.add_argument("--data", type=Path, required=True, help="folder with the labelled texts")
     parser.add_argument("--check", action="store_true", help="exit 1 when a goal is missed")
     parser.add_argument("--presidio", action="store_true", help="measure Presidio beside it")
     parser.add_argument(

@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data" / "pii"
 SETS = ("gen_zh", "gen_en", "presidio_synth_en", "evasion", "ordinary_prompts", "tricky_negatives")
 
 STRUCTURED = frozenset(

@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hybridge.budget.account import ZERO
-from hybridge.budget.allowance import Allowances, Slot
-from hybridge.budget.bill import Bill, bill
-from hybridge.budget.ledger import Ledger, Reservation
+from hybridge.budget.allowance import Allowances
+from hybridge.budget.bill import bill
+from hybridge.budget.ledger import Ledger
 from hybridge.budget.prices import cost, estimate
 from hybridge.core.backend import FREE, Price
 from hybridge.core.clock import Clock, Deadline
@@ -28,7 +26,6 @@ from hybridge.core.embedding import (
     EmbedderSpec,
     EmbeddingCall,
     EmbeddingRequest,
-    Vectors,
 )
 from hybridge.core.errors import BackendError, BudgetExhausted
 from hybridge.core.events import AttemptFailed, Events, Served
@@ -45,63 +42,16 @@ from hybridge.gateway.embedding_models import (
     check_possible,
     check_private,
 )
+from hybridge.gateway.embedding_trip import EmbeddingReply, EmbeddingTrip
 from hybridge.gateway.visit import Visits
-from hybridge.privacy.finding import Finding, told
+from hybridge.privacy.finding import told
 from hybridge.privacy.guard import Guard
 from hybridge.routing.candidate import Candidate
 from hybridge.routing.constraints import narrow
-from hybridge.routing.tokens import estimate_tokens
 
 CANCELLED = "cancelled"
 """What ended a request whose caller hung up."""
 _log = logging.getLogger("hybridge.settle")
-
-
-class EmbeddingReply(Struct, frozen=True):
-    """Vectors, and the account of them."""
-
-    vectors: Vectors
-    """In the order of the inputs."""
-    usage: Usage
-    report: Report
-
-
-@dataclass(slots=True)
-class _Trip:
-    """What is known of one request so far."""
-
-    asked: EmbeddingRequest
-    target: EmbedderSpec
-    deadline: Deadline
-    slot: Slot | None = None
-    """Its place among those of its key; None when the key has no limits."""
-    reservation: Reservation | None = None
-    was_asked: bool = False
-    bill: Bill | None = None
-    """What it cost: its answer, or a cloud that was asked and whose answer nobody waited for."""
-    reasons: tuple[str, ...] = ()
-    found: tuple[Finding, ...] = ()
-    """Personal data in it: types and places, never values."""
-    plan: Plan | None = None
-    reply: EmbeddingReply | None = None
-    overhead_ms: float = 0.0
-    error: str | None = None
-    _tokens: int | None = None
-
-    def count(self) -> int:
-        """Tokens of all inputs, estimated on the safe side; counted at most once."""
-        if self._tokens is None:
-            self._tokens = sum(
-                estimate_tokens(one) if isinstance(one, str) else len(one)
-                for one in self.asked.inputs
-            )
-        return self._tokens
-
-    def abandon(self) -> None:
-        """Nobody waits any more. A cloud that was asked has read the inputs."""
-        if self.was_asked and self.target.tier is Tier.CLOUD:
-            usage = Usage(self.count(), 0, estimated=True)
-            self.bill = bill(usage, self.target.price, None)
 
 
 class EmbeddingGateway:
@@ -146,7 +96,7 @@ class EmbeddingGateway:
 
     async def _embed(self, asked: EmbeddingRequest) -> EmbeddingReply:
         target = self._roster.meant(asked.request.model)
-        trip = _Trip(asked, target, Deadline.after(self._deadline_s, self._clock))
+        trip = EmbeddingTrip(asked, target, Deadline.after(self._deadline_s, self._clock))
         trip.slot = self._allowances.enter(asked.request.tenant, trip.count)
         try:
             self._admit(trip)
@@ -165,7 +115,7 @@ class EmbeddingGateway:
         """The embedding models that a caller can name, in configuration order."""
         return self._roster.specs
 
-    def _admit(self, trip: _Trip) -> None:
+    def _admit(self, trip: EmbeddingTrip) -> None:
         """Reserves the money that the request may cost; whatever it did not cost goes back."""
         tenant = trip.asked.request.tenant
         price = self._ledger.counted(_price(trip.target))
@@ -181,7 +131,7 @@ class EmbeddingGateway:
                 f"{trip.target.name}: {exhausted}", retry_after_s=exhausted.retry_after_s
             ) from exhausted
 
-    async def _screen(self, trip: _Trip) -> None:
+    async def _screen(self, trip: EmbeddingTrip) -> None:
         """Decides how far the inputs may travel; every one of them is examined."""
         ids = 0 if trip.asked.texts else len(trip.asked.inputs)
         screened = await self._guard.screen(trip.asked.request, unreadable=ids, disguisable=False)
@@ -190,7 +140,7 @@ class EmbeddingGateway:
         if ids and trip.target.leaves_device:
             trip.reasons += (f"privacy: token ids not examined: {ids} inputs of them",)
 
-    def _plan(self, trip: _Trip) -> Plan:
+    def _plan(self, trip: EmbeddingTrip) -> Plan:
         """The one model that is meant, if it may be asked and can do it."""
         asked, target = trip.asked, trip.target
         breaker = self._breakers[target.name]
@@ -216,7 +166,7 @@ class EmbeddingGateway:
         trip.overhead_ms = 1000 * (self._clock.monotonic() - asked.request.received_s)
         return trip.plan
 
-    async def _run(self, trip: _Trip, plan: Plan) -> EmbeddingReply:
+    async def _run(self, trip: EmbeddingTrip, plan: Plan) -> EmbeddingReply:
         """Asks it, under its breaker and the deadline."""
         target = trip.target
         started_s = self._clock.monotonic()
@@ -239,7 +189,7 @@ class EmbeddingGateway:
         trip.reply = self._reply(trip, plan, embedded)
         return trip.reply
 
-    def _settle(self, trip: _Trip) -> None:
+    def _settle(self, trip: EmbeddingTrip) -> None:
         """Pays for it, gives back its place, and tells those who watch."""
         spent = trip.bill
         if trip.reservation is not None:
@@ -254,7 +204,7 @@ class EmbeddingGateway:
         except Exception:
             _log.exception("settling request %s failed", trip.asked.request.id)
 
-    def _reply(self, trip: _Trip, plan: Plan, embedded: Embedded) -> EmbeddingReply:
+    def _reply(self, trip: EmbeddingTrip, plan: Plan, embedded: Embedded) -> EmbeddingReply:
         usage = embedded.usage or Usage(trip.count(), 0, estimated=True)
         trip.bill = spent = bill(usage, _price(trip.target), None)
         report = Report.of_plan(
@@ -267,7 +217,7 @@ class EmbeddingGateway:
         report = replace(report, reasons=reasons, cost_usd=spent.cost_usd)
         return EmbeddingReply(embedded.vectors, usage, report)
 
-    def _served(self, trip: _Trip) -> Served:
+    def _served(self, trip: EmbeddingTrip) -> Served:
         request, target, spent = trip.asked.request, trip.target, trip.bill
         report = trip.reply.report if trip.reply else None
         latency_ms = 1000 * (self._clock.monotonic() - request.received_s)

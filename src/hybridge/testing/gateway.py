@@ -21,7 +21,7 @@ from hybridge.core.report import Report
 from hybridge.core.request import Request, Tier
 from hybridge.core.response import Chunk, Completion, Event, Usage
 from hybridge.core.wire import chunk
-from hybridge.gateway.embedding import EmbeddingReply
+from hybridge.gateway.embedding_trip import EmbeddingReply
 from hybridge.gateway.status import BackendStatus, Status
 from hybridge.testing.backend import whole
 

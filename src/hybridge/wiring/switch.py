@@ -12,7 +12,7 @@ from hybridge.core.backend import BackendSpec
 from hybridge.core.embedding import EmbedderSpec, EmbeddingRequest
 from hybridge.core.report import Report
 from hybridge.core.request import Request
-from hybridge.gateway.embedding import EmbeddingReply
+from hybridge.gateway.embedding_trip import EmbeddingReply
 from hybridge.gateway.reply import Reply
 from hybridge.gateway.status import ConfigStatus, Status
 from hybridge.wiring.generation import Generation

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from benchmarks.pii.adversarial import MORSELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,78 +23,6 @@ from hybridge.privacy import cues, detectors, normalise
 from hybridge.privacy.finding import Level
 from hybridge.privacy.scan import PIECE, detect
 from hybridge.privacy.view import MOST
-
-MORSELS = (
-    *(
-        "1",
-        "1 ",
-        "1-",
-        "1.",
-        "12 34 ",
-        "(1",
-        "((((",
-        "+1 ",
-        "1\n",
-        "9 1 ",
-        "010-",
-        "021 ",
-        "123-45-",
-    ),
-    *("13800138000 ", "4111 1111 1111 1111 ", "11010519491231002X ", "415-555-2671 ", "1 2 3 "),
-    *(
-        "电话 1234567 ",
-        "phone 123 456 ",
-        "订单13800138000",
-        "身份证1",
-        "ssn 123456789 ",
-        "1O",
-        "1-O-",
-    ),
-    *(
-        "a@a@",
-        "a@a.",
-        "@",
-        "a@b.io ",
-        "é@",
-        "é@é.",
-        "邮箱a b c@ ",
-        "a [at] ",
-        "a at b dot ",
-        "a#b.c.",
-    ),
-    *("%41", "%41a", "&#65;", "\\u0041", "QUJD", "QUJDREVGR0hJ ", "313338303031 ", "aA1"),
-    *("key:a1", "password=a1b2c3d4 ", "sk-", "eyJ-", "eyJaaaaaaaaaaa.", "SG.", "-----BEGIN RSA "),
-    *("1.1.1.1 ", "10.0.0.1 ", "1:1:", "::", "2001:db8:", "user 1.1.1.1 ", "GB82 WEST ", "A1A1 "),
-    *(
-        "91350100M000100Y43 ",
-        "税号9",
-        "京A",
-        "京A12345",
-        "护照",
-        "护照E12345678",
-        "微信a",
-        "qq12345 ",
-    ),
-    *(
-        "DOB",
-        "生日：",
-        "DOB 1/1/2000 ",
-        "字",
-        "市区",
-        "路1号",
-        "区路1号",
-        "北京市海淀区中关村大街27号",
-    ),
-    *(
-        "1 Main Street, ",
-        "1 Aa Aa Aa Aa ",
-        "王先生",
-        "姓名：王五，",
-        "my name is Aa ",
-        "Mr. Aa Bb ",
-    ),
-    *("一 ", "１ ", "\u200b", "1\u200b", "𝟏", "\x1f", "1\x1f", "\n", '{"a":"'),
-)
 
 
 def steps(text: str) -> int:
