@@ -6,13 +6,12 @@ The whole gateway runs behind its application: parsing, privacy, routing, backen
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections import Counter
 from random import Random
-from typing import Any
 
 import pytest
+from tests.asgi import call
 from tests.fuzz.mutate import mutated
 from tests.fuzz.seeds import SEEDS
 
@@ -38,31 +37,11 @@ _HEADERS = (
 
 async def asked(app: App, path: str, body: bytes, random: Random) -> int:
     """The status that one request gets, once its answer has been read."""
-    headers = [(b"content-length", b"%d" % len(body))]
-    headers += [
-        (name, random.choice(values)) for name, values in _HEADERS if random.random() < 0.05
-    ]
-    scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-    statuses, told = [], bytearray()
-
-    async def receive() -> dict[str, Any]:
-        if waiting:
-            return waiting.pop()
-        await asyncio.Event().wait()
-        raise AssertionError("never reached")
-
-    async def send(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
-        else:
-            told.extend(message.get("body", b""))
-
-    await app(scope, receive, send)
-    assert len(statuses) == 1
+    headers = [(name, random.choice(values)) for name, values in _HEADERS if random.random() < 0.05]
+    status, told = await call(app, path, body, headers)
     assert b"Traceback" not in told
     assert b'"code":"internal"' not in told, (path, body)
-    return statuses[0]
+    return status
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))

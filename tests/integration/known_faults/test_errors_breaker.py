@@ -70,6 +70,17 @@ class Case:
     def fifty(self) -> list[asyncio.Task[Got]]:
         return [asyncio.ensure_future(self.ask(f"Question {i}")) for i in range(50)]
 
+    async def one_of_fifty(self) -> tuple[Held, list[asyncio.Task[Got]]]:
+        """After its breaker's rest: one of fifty hangs at the upstream, the others are over."""
+        await self.open()
+        hanging = Held(says("At last."))
+        self.up.then(hanging)
+        await self.over()
+        tasks = self.fifty()
+        await until(lambda: sum(task.done() for task in tasks) == 49, "the end of 49")
+        assert len(self.up.posts) == 1
+        return hanging, tasks
+
 
 @pytest.fixture
 def cases(start):
@@ -99,13 +110,7 @@ def cases(start):
 @pytest.mark.fault("B26")
 async def test_of_fifty_one_is_the_probe_and_the_others_are_refused_at_once(cases):
     async def one(case: Case) -> None:
-        await case.open()
-        hanging = Held(says("At last."))
-        case.up.then(hanging)
-        await case.over()
-        tasks = case.fifty()
-        await until(lambda: sum(task.done() for task in tasks) == 49, "the refusal of 49")
-        assert len(case.up.posts) == 1
+        hanging, tasks = await case.one_of_fifty()
         refused = [task.result() for task in tasks if task.done()]
         assert {got.status for got in refused} == {503}
         assert all(int(got.headers["retry-after"]) >= 1 for got in refused)
@@ -122,13 +127,7 @@ async def test_of_fifty_one_is_the_probe_and_the_others_are_refused_at_once(case
 @pytest.mark.fault("B26")
 async def test_of_fifty_the_others_use_their_fallback(cases):
     async def one(case: Case) -> None:
-        await case.open()
-        hanging = Held(says("At last."))
-        case.up.then(hanging)
-        await case.over()
-        tasks = case.fifty()
-        await until(lambda: sum(task.done() for task in tasks) == 49, "the fallback of 49")
-        assert len(case.up.posts) == 1
+        hanging, tasks = await case.one_of_fifty()
         answers = [told(CHAT, task.result()).text for task in tasks if task.done()]
         assert answers == ["From another."] * 49
         hanging.free = True
