@@ -1,0 +1,175 @@
+"""How answers are told right from wrong: a few plain rules, each a value.
+
+They are strict about what was asked for and lenient about what wraps it: quotation marks, a full
+stop, "Answer:", a fence, upper case.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+_WRAP = " \t\r\n\"'`*“”‘’「」『』《》.。!！,，;；:：()（）[]【】"
+_LEAD = re.compile(
+    r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation)"
+    r"(?:\s+is)?\s*[:：]\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_FENCE = re.compile(r"^```[a-z]*\n?(.*?)\n?```\s*$", re.DOTALL | re.IGNORECASE)
+
+
+def plain(text: str) -> str:
+    """Full-width characters narrowed, case folded, white space single, what wraps it taken off."""
+    said = unicodedata.normalize("NFKC", _FENCE.sub(r"\1", text.strip()))
+    said = re.sub(r"\s+", " ", said).strip(_WRAP)
+    return _LEAD.sub("", said).strip(_WRAP).casefold()
+
+
+def holds(said: str, part: str) -> bool:
+    """Whether `part` stands in `said` as a word or number of its own; both are plain."""
+    bound = r"(?<![0-9a-z])", r"(?![0-9a-z])"
+    return bool(re.search(f"{bound[0]}{re.escape(part)}{bound[1]}", said))
+
+
+class Exact(Struct, frozen=True, tag="exact"):
+    """Nothing but one of these, apart from what wraps it."""
+
+    any_of: tuple[str, ...]
+
+    def accepts(self, answer: str) -> bool:
+        return plain(answer) in {plain(one) for one in self.any_of}
+
+
+class Holds(Struct, frozen=True, tag="holds"):
+    """One of these as words of their own, and none of the others; not longer than so many times
+    the longest of them plus forty characters, so that a list of guesses is no answer."""
+
+    any_of: tuple[str, ...]
+    none_of: tuple[str, ...] = ()
+    times: int = 3
+
+    def accepts(self, answer: str) -> bool:
+        said = plain(answer)
+        if len(said) > self.times * max(map(len, self.any_of)) + 40:
+            return False
+        return any(holds(said, plain(one)) for one in self.any_of) and not any(
+            holds(said, plain(one)) for one in self.none_of
+        )
+
+
+class HoldsAll(Struct, frozen=True, tag="holds_all"):
+    """All of these, each in one of its spellings, and none of the others."""
+
+    all_of: tuple[tuple[str, ...], ...]
+    none_of: tuple[str, ...] = ()
+
+    def accepts(self, answer: str) -> bool:
+        said = plain(answer)
+        return all(
+            any(holds(said, plain(one)) for one in each) for each in self.all_of
+        ) and not any(holds(said, plain(one)) for one in self.none_of)
+
+
+class Number(Struct, frozen=True, tag="number"):
+    """The last number that is said, of either sign."""
+
+    value: float
+    within: float = 1e-6
+
+    def accepts(self, answer: str) -> bool:
+        said = unicodedata.normalize("NFKC", answer).replace("−", "-")
+        found = _NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", said))
+        return bool(found) and abs(float(found[-1]) - self.value) <= self.within
+
+
+class Label(Struct, frozen=True, tag="label"):
+    """One label out of several, named first or alone."""
+
+    label: str
+    others: tuple[str, ...]
+
+    def accepts(self, answer: str) -> bool:
+        said = plain(answer)
+        places = {one: _first(said, plain(one)) for one in (self.label, *self.others)}
+        here = places.pop(self.label)
+        return here is not None and all(there is None or here < there for there in places.values())
+
+
+class Choice(Struct, frozen=True, tag="choice"):
+    """A letter of several, alone or first; or the words behind it."""
+
+    letter: str
+    words: str = ""
+
+    def accepts(self, answer: str) -> bool:
+        said = plain(answer)
+        letter = re.match(r"(?:option |选项|选)?([a-j])(?![a-z])", said)
+        if letter:
+            return letter[1] == self.letter.casefold()
+        return bool(self.words) and said == plain(self.words)
+
+
+class Listed(Struct, frozen=True, tag="listed"):
+    """These, in this order or in any, divided by commas, semicolons, lines or 、."""
+
+    items: tuple[str, ...]
+    ordered: bool = True
+
+    def accepts(self, answer: str) -> bool:
+        said = re.sub(r"(?m)^\s*(?:\d+[.)、]|[-*•])\s*", "", answer.strip())
+        parts = re.split(r"[,，;；、\n]+|\s+and\s+|和", said.strip(_WRAP + "[]"))
+        found = [plain(part) for part in parts if part.strip()]
+        wanted = [plain(item) for item in self.items]
+        return found == wanted if self.ordered else sorted(found) == sorted(wanted)
+
+
+class JsonIs(Struct, frozen=True, tag="json"):
+    """JSON with this value; strings are compared as plain text. A fence around it is forgiven."""
+
+    value: Any
+
+    def accepts(self, answer: str) -> bool:
+        said = _FENCE.sub(r"\1", answer.strip())
+        try:
+            return _same(json.loads(said), self.value)
+        except (ValueError, RecursionError):
+            return False
+
+
+class Matches(Struct, frozen=True, tag="matches"):
+    """The whole stripped answer matches this pattern."""
+
+    pattern: str
+
+    def accepts(self, answer: str) -> bool:
+        return re.fullmatch(self.pattern, answer.strip(), re.DOTALL) is not None
+
+
+Check = Exact | Holds | HoldsAll | Number | Label | Choice | Listed | JsonIs | Matches
+
+
+def _first(said: str, part: str) -> int | None:
+    found = re.search(rf"(?<![0-9a-z]){re.escape(part)}(?![0-9a-z])", said)
+    return None if found is None else found.start()
+
+
+def _same(said: Any, wanted: Any) -> bool:
+    if isinstance(wanted, str):
+        return isinstance(said, str | int | float) and plain(str(said)) == plain(wanted)
+    if isinstance(wanted, dict):
+        return (
+            isinstance(said, dict)
+            and said.keys() == wanted.keys()
+            and all(_same(said[key], value) for key, value in wanted.items())
+        )
+    if isinstance(wanted, Sequence):
+        return isinstance(said, list) and len(said) == len(wanted) and all(map(_same, said, wanted))
+    if isinstance(wanted, bool) or wanted is None:
+        return said is wanted
+    return isinstance(said, int | float) and abs(said - wanted) < 1e-6
