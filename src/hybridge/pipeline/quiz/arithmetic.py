@@ -74,17 +74,19 @@ def _middle(rng: random.Random) -> tuple[str, int]:
 
 def _hard(rng: random.Random) -> tuple[str, int]:
     a, b, c, d = (rng.randint(3, 40) for _ in range(4))
-    return rng.choice((
-        (f"{a} + {b} * {c}", a + b * c),
-        (f"({a} + {b}) * {c}", (a + b) * c),
-        (f"{a} * {b} - {c} * {d}", a * b - c * d),
-        (f"{a * 97 + b} + {c * 83 + d}", a * 97 + b + c * 83 + d),
-        (f"{a * 211} - {b * 97 + c}", a * 211 - b * 97 - c),
-        (f"{a * 9 + 7} * {b * 7 + 4}", (a * 9 + 7) * (b * 7 + 4)),
-        (f"{a * b} / {b} + {c} - {d}", a + c - d),
-        (f"{a} - ({b} - {c}) * {d % 6 + 2}", a - (b - c) * (d % 6 + 2)),
-        (f"{a % 9 + 2} * {b % 9 + 2} * {c % 9 + 2}", (a % 9 + 2) * (b % 9 + 2) * (c % 9 + 2)),
-    ))
+    return rng.choice(
+        (
+            (f"{a} + {b} * {c}", a + b * c),
+            (f"({a} + {b}) * {c}", (a + b) * c),
+            (f"{a} * {b} - {c} * {d}", a * b - c * d),
+            (f"{a * 97 + b} + {c * 83 + d}", a * 97 + b + c * 83 + d),
+            (f"{a * 211} - {b * 97 + c}", a * 211 - b * 97 - c),
+            (f"{a * 9 + 7} * {b * 7 + 4}", (a * 9 + 7) * (b * 7 + 4)),
+            (f"{a * b} / {b} + {c} - {d}", a + c - d),
+            (f"{a} - ({b} - {c}) * {d % 6 + 2}", a - (b - c) * (d % 6 + 2)),
+            (f"{a % 9 + 2} * {b % 9 + 2} * {c % 9 + 2}", (a % 9 + 2) * (b % 9 + 2) * (c % 9 + 2)),
+        )
+    )
 
 
 def _sum(a: int, sign: str, b: int) -> tuple[str, int]:

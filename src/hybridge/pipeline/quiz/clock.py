@@ -28,7 +28,10 @@ ADD = Wordings(
     form="none",
 )
 BACK = Wordings(
-    en=("What time was it {n} minutes before {t}? Use HH:MM.", "Take {n} minutes off {t}. Give HH:MM only."),
+    en=(
+        "What time was it {n} minutes before {t}? Use HH:MM.",
+        "Take {n} minutes off {t}. Give HH:MM only.",
+    ),
     zh=("{t}的{n}分钟前是几点？用HH:MM回答。", "从{t}往前推{n}分钟是几点？只写HH:MM。"),
     form="none",
 )
@@ -38,7 +41,11 @@ SPAN = Wordings(
         "A lesson runs from {t} to {e}. How many minutes is that?",
         "I slept from {t} until {e}. How long was that in minutes?",
     ),
-    zh=("从{t}到{e}有多少分钟？", "一节课从{t}上到{e}，共多少分钟？", "{t}出发，{e}到达，路上用了多少分钟？"),
+    zh=(
+        "从{t}到{e}有多少分钟？",
+        "一节课从{t}上到{e}，共多少分钟？",
+        "{t}出发，{e}到达，路上用了多少分钟？",
+    ),
     form="number",
 )
 TO_24 = Wordings(
@@ -47,7 +54,11 @@ TO_24 = Wordings(
         "convert the time to 24-hour HH:MM",
         "change this to military style HH:MM",
     ),
-    zh=("把时间写成24小时制(HH:MM)", "将下面的时间转换为24小时制HH:MM", "用24小时制HH:MM表示这个时间"),
+    zh=(
+        "把时间写成24小时制(HH:MM)",
+        "将下面的时间转换为24小时制HH:MM",
+        "用24小时制HH:MM表示这个时间",
+    ),
 )
 TO_12 = Wordings(
     en=(
@@ -62,7 +73,11 @@ TO_12 = Wordings(
     ),
 )
 LASTS = Wordings(
-    en=("How many minutes are {h} hours and {m} minutes?", "{h} h {m} min in minutes?", "Turn {h} hours {m} minutes into minutes."),
+    en=(
+        "How many minutes are {h} hours and {m} minutes?",
+        "{h} h {m} min in minutes?",
+        "Turn {h} hours {m} minutes into minutes.",
+    ),
     zh=("{h}小时{m}分钟一共多少分钟？", "{h}小时{m}分是多少分钟？", "把{h}小时{m}分钟化成分钟。"),
     form="number",
 )
@@ -95,7 +110,9 @@ def _shift(rng: random.Random) -> Iterator[Question]:
 def _span(rng: random.Random) -> Iterator[Question]:
     start = rng.randrange(300, 1100, 5)
     end = start + rng.choice((rng.randrange(10, 60, 5), rng.randint(40, 330)))
-    yield from SPAN.ask(rng, KIND, f"{start} {end}", Number(end - start), t=_said(start), e=_said(end))
+    yield from SPAN.ask(
+        rng, KIND, f"{start} {end}", Number(end - start), t=_said(start), e=_said(end)
+    )
 
 
 def _twelve(minute: int) -> tuple[str, str]:

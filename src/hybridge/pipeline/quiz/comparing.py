@@ -20,16 +20,29 @@ LARGER = Wordings(
         "Tell me the larger number of {a} and {b}.",
         "Help me out, is {a} or {b} the bigger one?",
     ),
-    zh=("{a}和{b}哪个大？", "{a}与{b}，较大的是哪个？", "比较大小，写出较大的数：{a}，{b}", "请问{a}和{b}谁更大？"),
+    zh=(
+        "{a}和{b}哪个大？",
+        "{a}与{b}，较大的是哪个？",
+        "比较大小，写出较大的数：{a}，{b}",
+        "请问{a}和{b}谁更大？",
+    ),
     form="number",
 )
 SMALLER = Wordings(
-    en=("Which is smaller, {a} or {b}?", "Pick the lower number: {a} or {b}.", "What is less, {a} or {b}?"),
+    en=(
+        "Which is smaller, {a} or {b}?",
+        "Pick the lower number: {a} or {b}.",
+        "What is less, {a} or {b}?",
+    ),
     zh=("{a}和{b}哪个小？", "{a}与{b}中较小的是哪个？", "选出较小的数：{a}，{b}"),
     form="number",
 )
 IS_LARGER = Wordings(
-    en=("Is {a} larger than {b}?", "Is {a} more than {b}?", "Would you say that {a} is greater than {b}?"),
+    en=(
+        "Is {a} larger than {b}?",
+        "Is {a} more than {b}?",
+        "Would you say that {a} is greater than {b}?",
+    ),
     zh=("{a}比{b}大吗？", "{a}是不是大于{b}？", "请问{a}大于{b}吗？"),
     form="yesno",
 )
@@ -46,7 +59,11 @@ EXTREME = {
     ),
 }
 LONGEST = Wordings(
-    en=("find the longest word", "pick the word with the most letters", "tell me which word is longest"),
+    en=(
+        "find the longest word",
+        "pick the word with the most letters",
+        "tell me which word is longest",
+    ),
     zh=("找出最长的英文单词", "选出字母最多的单词", "说出哪个单词最长"),
     form="word",
 )
@@ -56,7 +73,11 @@ ALPHABET = Wordings(
         "find the word that would come first in a dictionary",
         "say which word is first in alphabetical order",
     ),
-    zh=("找出按字母顺序排在最前的单词", "选出字典里排在最前面的单词", "说出按字母表顺序排第一的单词"),
+    zh=(
+        "找出按字母顺序排在最前的单词",
+        "选出字典里排在最前面的单词",
+        "说出按字母表顺序排第一的单词",
+    ),
     form="word",
 )
 
@@ -69,12 +90,14 @@ def questions(rng: random.Random) -> Iterator[Question]:
 
 
 def _number(rng: random.Random) -> float:
-    return rng.choice((
-        rng.randint(10, 9999),
-        rng.randint(100, 999) / 100,
-        rng.randint(10, 99) / 10,
-        -rng.randint(1, 60),
-    ))
+    return rng.choice(
+        (
+            rng.randint(10, 9999),
+            rng.randint(100, 999) / 100,
+            rng.randint(10, 99) / 10,
+            -rng.randint(1, 60),
+        )
+    )
 
 
 def _close(rng: random.Random) -> tuple[float, float]:

@@ -38,19 +38,37 @@ WORDINGS = Wordings(
     form="number",
 )
 LARGE_TO_SMALL = (
-    *((("kilometres", "公里"), ("metres", "米"), 1000), (("metres", "米"), ("centimetres", "厘米"), 100)),
-    *((("centimetres", "厘米"), ("millimetres", "毫米"), 10), (("kilograms", "千克"), ("grams", "克"), 1000)),
-    *((("tonnes", "吨"), ("kilograms", "千克"), 1000), (("litres", "升"), ("millilitres", "毫升"), 1000)),
+    *(
+        (("kilometres", "公里"), ("metres", "米"), 1000),
+        (("metres", "米"), ("centimetres", "厘米"), 100),
+    ),
+    *(
+        (("centimetres", "厘米"), ("millimetres", "毫米"), 10),
+        (("kilograms", "千克"), ("grams", "克"), 1000),
+    ),
+    *(
+        (("tonnes", "吨"), ("kilograms", "千克"), 1000),
+        (("litres", "升"), ("millilitres", "毫升"), 1000),
+    ),
     *((("hours", "小时"), ("minutes", "分钟"), 60), (("minutes", "分钟"), ("seconds", "秒"), 60)),
     *((("days", "天"), ("hours", "小时"), 24), (("weeks", "周"), ("days", "天"), 7)),
     *((("hours", "小时"), ("seconds", "秒"), 3600), (("feet", "英尺"), ("inches", "英寸"), 12)),
     *((("yards", "码"), ("feet", "英尺"), 3), (("years", "年"), ("months", "个月"), 12)),
     *((("square metres", "平方米"), ("square centimetres", "平方厘米"), 10_000),),
     *((("hectares", "公顷"), ("square metres", "平方米"), 10_000),),
-    *((("kilometres", "千米"), ("centimetres", "厘米"), 100_000), (("dozen", "打"), ("pieces", "个"), 12)),
+    *(
+        (("kilometres", "千米"), ("centimetres", "厘米"), 100_000),
+        (("dozen", "打"), ("pieces", "个"), 12),
+    ),
 )
 """The larger unit, the smaller one, and how many of the smaller make the larger."""
-CHINESE = (("斤", "克", 500), ("公斤", "斤", 2), ("斤", "两", 10), ("里", "米", 500), ("亩", "分", 10))
+CHINESE = (
+    ("斤", "克", 500),
+    ("公斤", "斤", 2),
+    ("斤", "两", 10),
+    ("里", "米", 500),
+    ("亩", "分", 10),
+)
 """Units that only Chinese questions use."""
 
 
@@ -81,7 +99,9 @@ def _up(rng: random.Random) -> Iterator[Question]:
 def _mixed(rng: random.Random) -> Iterator[Question]:
     large, small, factor = rng.choice(LARGE_TO_SMALL[:9])
     n, rest = rng.randint(1, 9), rng.randint(1, factor - 1)
-    both = tuple(f"{large[side]}{(' and ', '')[side]}{rest}{(' ', '')[side]}{small[side]}" for side in (0, 1))
+    both = tuple(
+        f"{large[side]}{(' and ', '')[side]}{rest}{(' ', '')[side]}{small[side]}" for side in (0, 1)
+    )
     yield from _asked(rng, n, (both[0], both[1]), small, n * factor + rest)
 
 
@@ -98,6 +118,4 @@ def _chinese(rng: random.Random) -> Iterator[Question]:
     large, small, factor = rng.choice(CHINESE)
     n = rng.randint(2, 40)
     a, b, n, value = rng.choice(((large, small, n, n * factor), (small, large, n * factor, n)))
-    yield from WORDINGS.ask(
-        rng, KIND, f"{n} {a} {b}", Number(value), only="zh", n=str(n), a=a, b=b
-    )
+    yield from WORDINGS.ask(rng, KIND, f"{n} {a} {b}", Number(value), only="zh", n=str(n), a=a, b=b)

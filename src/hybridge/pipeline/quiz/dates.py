@@ -29,11 +29,18 @@ DAY_AFTER = Wordings(
     form="text",
 )
 DAY_BEFORE = Wordings(
-    en=("Today is {day}. What weekday was it {n} days ago?", "Which day of the week is {n} days before {day}?"),
+    en=(
+        "Today is {day}. What weekday was it {n} days ago?",
+        "Which day of the week is {n} days before {day}?",
+    ),
     zh=("今天是{day}，{n}天前是星期几？", "{day}的{n}天前是星期几？"),
 )
 WEEKDAY = Wordings(
-    en=("What day of the week is {d}?", "Which weekday was {d}?", "{d} falls on which day of the week?"),
+    en=(
+        "What day of the week is {d}?",
+        "Which weekday was {d}?",
+        "{d} falls on which day of the week?",
+    ),
     zh=("{d}是星期几？", "请问{d}是星期几？", "查一下{d}是星期几。"),
 )
 BETWEEN = Wordings(
@@ -60,10 +67,18 @@ ISO = Wordings(
         "rewrite the date in the form YYYY-MM-DD",
         "put this date into ISO 8601 format",
     ),
-    zh=("把日期写成YYYY-MM-DD格式", "将这个日期转换为ISO格式(YYYY-MM-DD)", "按YYYY-MM-DD的格式改写日期"),
+    zh=(
+        "把日期写成YYYY-MM-DD格式",
+        "将这个日期转换为ISO格式(YYYY-MM-DD)",
+        "按YYYY-MM-DD的格式改写日期",
+    ),
 )
 MONTH = Wordings(
-    en=("How many days does {m} {y} have?", "Number of days in {m} {y}?", "{m} of {y}: how many days?"),
+    en=(
+        "How many days does {m} {y} have?",
+        "Number of days in {m} {y}?",
+        "{m} of {y}: how many days?",
+    ),
     zh=("{y}年{m}有多少天？", "{y}年的{m}有几天？", "请问{y}年{m}一共多少天？"),
     form="number",
 )
@@ -97,7 +112,12 @@ def _spelt(index: int, but: int = -1) -> tuple[Holds, Holds]:
 
     def chinese(each: int) -> tuple[str, ...]:
         sign = DAYS[each][1][-1]
-        return tuple(f"{week}{end}" for week in ("星期", "周", "礼拜") for end in (sign, "天"[: sign == "日"]) if end)
+        return tuple(
+            f"{week}{end}"
+            for week in ("星期", "周", "礼拜")
+            for end in (sign, "天"[: sign == "日"])
+            if end
+        )
 
     return (
         Holds((DAYS[index][0],), tuple(DAYS[each][0] for each in others), 8),
@@ -106,7 +126,10 @@ def _spelt(index: int, but: int = -1) -> tuple[Holds, Holds]:
 
 
 def _after(rng: random.Random) -> Iterator[Question]:
-    start, n = rng.randrange(7), rng.choice((rng.randint(1, 6), rng.randint(8, 20), rng.randint(20, 100)))
+    start, n = (
+        rng.randrange(7),
+        rng.choice((rng.randint(1, 6), rng.randint(8, 20), rng.randint(20, 100))),
+    )
     wordings, sign = rng.choice(((DAY_AFTER, 1), (DAY_AFTER, 1), (DAY_BEFORE, -1)))
     end = (start + sign * n) % 7
     yield from wordings.ask(
@@ -134,13 +157,17 @@ def _away(rng: random.Random) -> Iterator[Question]:
 def _iso(rng: random.Random) -> Iterator[Question]:
     day = _day(rng)
     month = calendar.month_name[day.month]
-    english = rng.choice((
-        f"{month} {day.day}, {day.year}",
-        f"{day.day} {month} {day.year}",
-        f"{day.day} {month[:3]} {day.year}",
-        f"{calendar.day_name[day.weekday()]}, {day.day} {month} {day.year}",
-    ))
-    chinese = rng.choice((f"{day.year}年{day.month}月{day.day}日", f"{day.year}/{day.month}/{day.day}"))
+    english = rng.choice(
+        (
+            f"{month} {day.day}, {day.year}",
+            f"{day.day} {month} {day.year}",
+            f"{day.day} {month[:3]} {day.year}",
+            f"{calendar.day_name[day.weekday()]}, {day.day} {month} {day.year}",
+        )
+    )
+    chinese = rng.choice(
+        (f"{day.year}年{day.month}月{day.day}日", f"{day.year}/{day.month}/{day.day}")
+    )
     yield from ISO.ask(rng, KIND, f"iso {day}", Holds((day.isoformat(),)), item=(english, chinese))
 
 
@@ -155,4 +182,6 @@ def _leap(rng: random.Random) -> Iterator[Question]:
     year = rng.choice((rng.randint(1960, 2060), rng.choice((1700, 1800, 1900, 2000, 2100, 2400))))
     leap = Label("yes", ("no",)), Label("是", ("不是", "否"))
     other = Label("no", ("yes",)), Label("不是", ("是",), ("否", "不"))
-    yield from LEAP.ask(rng, KIND, f"leap {year}", leap if calendar.isleap(year) else other, 12, y=year)
+    yield from LEAP.ask(
+        rng, KIND, f"leap {year}", leap if calendar.isleap(year) else other, 12, y=year
+    )

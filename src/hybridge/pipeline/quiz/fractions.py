@@ -41,17 +41,29 @@ OFF = Wordings(
     form="number",
 )
 SHARE = Wordings(
-    en=("{a} is what percent of {n}?", "What percentage of {n} is {a}?", "{a} out of {n}, in percent?"),
+    en=(
+        "{a} is what percent of {n}?",
+        "What percentage of {n} is {a}?",
+        "{a} out of {n}, in percent?",
+    ),
     zh=("{a}是{n}的百分之几？", "{a}占{n}的百分之多少？", "{n}里的{a}占百分之几？"),
     form="number",
 )
 DECIMAL = Wordings(
-    en=("Write {s} as a decimal.", "Convert {s} to a decimal number.", "What is {s} in decimal form?"),
+    en=(
+        "Write {s} as a decimal.",
+        "Convert {s} to a decimal number.",
+        "What is {s} in decimal form?",
+    ),
     zh=("把{s}写成小数。", "{s}化成小数是多少？", "{s}用小数怎么表示？"),
     form="number",
 )
 REMAINDER = Wordings(
-    en=("What is the remainder when {n} is divided by {a}?", "{n} mod {a}?", "{n} divided by {a} leaves what?"),
+    en=(
+        "What is the remainder when {n} is divided by {a}?",
+        "{n} mod {a}?",
+        "{n} divided by {a} leaves what?",
+    ),
     zh=("{n}除以{a}的余数是几？", "{n} mod {a} 等于多少？", "用{n}除以{a}，余几？"),
     form="number",
 )
@@ -90,11 +102,15 @@ def _percent(rng: random.Random) -> Iterator[Question]:
 
 def _changed(rng: random.Random) -> Iterator[Question]:
     p, n, down = rng.randrange(5, 65, 5), rng.randint(2, 40) * 20, rng.random() < 0.5
-    one = Wordings(OFF.en[:1], OFF.zh[:1], OFF.form) if down else Wordings(
-        OFF.en[1:], OFF.zh[1:], OFF.form
+    one = (
+        Wordings(OFF.en[:1], OFF.zh[:1], OFF.form)
+        if down
+        else Wordings(OFF.en[1:], OFF.zh[1:], OFF.form)
     )
     value = n * (100 - p if down else 100 + p) / 100
-    yield from one.ask(rng, KIND, f"{n} {'off' if down else 'up'} {p}%", Number(value), 32, p=p, n=n)
+    yield from one.ask(
+        rng, KIND, f"{n} {'off' if down else 'up'} {p}%", Number(value), 32, p=p, n=n
+    )
 
 
 def _share(rng: random.Random) -> Iterator[Question]:

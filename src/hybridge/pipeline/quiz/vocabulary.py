@@ -20,7 +20,13 @@ THINGS = (
 """Things that are counted: in English, in Chinese, and the Chinese measure word."""
 
 NOUNS = (
-    *(("apple", "苹果"), ("banana", "香蕉"), ("table", "桌子"), ("window", "窗户"), ("river", "河流")),
+    *(
+        ("apple", "苹果"),
+        ("banana", "香蕉"),
+        ("table", "桌子"),
+        ("window", "窗户"),
+        ("river", "河流"),
+    ),
     *(("mountain", "高山"), ("garden", "花园"), ("school", "学校"), ("teacher", "老师")),
     *(("doctor", "医生"), ("kitchen", "厨房"), ("bicycle", "自行车"), ("computer", "电脑")),
     *(("camera", "相机"), ("blanket", "毯子"), ("pencil", "铅笔"), ("market", "市场")),
@@ -44,7 +50,14 @@ LONG_WORDS = (
     *("mississippi", "committee", "strawberry", "bookkeeper", "parallel", "accommodation"),
     *("successful", "occurrence", "possession", "embarrass", "necessary", "recommendation"),
     *("university", "literature", "temperature", "programming", "refrigerator", "responsibility"),
-    *("communication", "neighbourhood", "international", "independent", "butterfly", "encyclopedia"),
+    *(
+        "communication",
+        "neighbourhood",
+        "international",
+        "independent",
+        "butterfly",
+        "encyclopedia",
+    ),
 )
 """English words whose letters are hard to keep count of."""
 
@@ -71,4 +84,3 @@ SENTENCES = (
     ("Fresh bread smells wonderful", "新鲜面包闻起来真香"),
 )
 """Plain sentences without their full stop; a pair says the same thing."""
-

@@ -111,9 +111,7 @@ def questions(rng: random.Random) -> Iterator[Question]:
         yield from told
 
 
-def _fitting(
-    rng: random.Random, count: Callable[[int, int, int], float]
-) -> tuple[int, int, int]:
+def _fitting(rng: random.Random, count: Callable[[int, int, int], float]) -> tuple[int, int, int]:
     most = rng.choice((9, 20, 60))
     while True:
         a, b, c = rng.randint(2, most), rng.randint(2, max(9, most // 3)), rng.randint(2, 5 * most)

@@ -22,7 +22,13 @@ FORMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "Reply with one number, no explanation.",
             "Number only, please.",
         ),
-        ("只回答数字。", "只写数字。", "直接给出数字，不要解释。", "只要最后的数字。", "请只回复一个数字。"),
+        (
+            "只回答数字。",
+            "只写数字。",
+            "直接给出数字，不要解释。",
+            "只要最后的数字。",
+            "请只回复一个数字。",
+        ),
     ),
     "fraction": (
         ("Answer with a fraction in lowest terms.", "Only the fraction, in lowest terms."),
@@ -48,7 +54,12 @@ FORMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("只回答这个词。", "只写一个词。", "直接给出答案，不要解释。", "只要答案。"),
     ),
     "name": (
-        ("Just the name.", "Answer with the name only.", "Only the name, please.", "One name only."),
+        (
+            "Just the name.",
+            "Answer with the name only.",
+            "Only the name, please.",
+            "One name only.",
+        ),
         ("只回答名字。", "只写名字。", "直接说名字。", "只要名字，不要解释。"),
     ),
     "list": (
@@ -58,14 +69,24 @@ FORMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "Answer with a comma-separated list only.",
             "Commas between them, nothing else.",
         ),
-        ("用逗号隔开。", "只写结果，用逗号分隔。", "只给出用逗号隔开的列表。", "用逗号分隔，不要解释。"),
+        (
+            "用逗号隔开。",
+            "只写结果，用逗号分隔。",
+            "只给出用逗号隔开的列表。",
+            "用逗号分隔，不要解释。",
+        ),
     ),
     "yesno": (
         ("Yes or no?", "Answer yes or no.", "Just yes or no.", "Reply with yes or no only."),
         ("只回答“是”或“不是”。", "回答是或不是。", "请只说是或者不是。", "是还是不是？"),
     ),
     "json": (
-        ("JSON only.", "Reply with JSON only.", "Output only the JSON.", "Return just JSON, no comments."),
+        (
+            "JSON only.",
+            "Reply with JSON only.",
+            "Output only the JSON.",
+            "Return just JSON, no comments.",
+        ),
         ("只输出 JSON。", "只返回 JSON。", "只写 JSON，不要解释。", "直接给出 JSON。"),
     ),
     "none": (("",), ("",)),
@@ -137,9 +158,7 @@ def _side(value: Any, side: int) -> Any:
     return value[side] if isinstance(value, tuple) else value
 
 
-def _put(
-    rng: random.Random, wording: str, side: int, form: str, fields: Mapping[str, Any]
-) -> str:
+def _put(rng: random.Random, wording: str, side: int, form: str, fields: Mapping[str, Any]) -> str:
     if "item" in fields and "{item}" not in wording:
         task = wording.format(**fields)
         frame = rng.choice(FRAMES[side])
