@@ -144,5 +144,5 @@ def _to_12(rng: random.Random) -> Iterator[Question]:
 
 
 def _lasts(rng: random.Random) -> Iterator[Question]:
-    h, m = rng.randint(1, 12), rng.randint(1, 59)
+    h, m = rng.randint(2, 24), rng.randint(1, 59)
     yield from LASTS.ask(rng, KIND, f"{h} h {m}", Number(60 * h + m), h=h, m=m)

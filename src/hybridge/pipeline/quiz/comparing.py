@@ -9,7 +9,7 @@ from fractions import Fraction
 from hybridge.pipeline.quiz.checks import Holds, Label, Number, Ratio
 from hybridge.pipeline.quiz.question import Question
 from hybridge.pipeline.quiz.vocabulary import LONG_WORDS, NOUNS
-from hybridge.pipeline.quiz.wording import Wordings
+from hybridge.pipeline.quiz.wording import NO, YES, Wordings
 
 KIND = "comparing"
 LARGER = Wordings(
@@ -110,9 +110,10 @@ def _close(rng: random.Random) -> tuple[float, float]:
 def _two(rng: random.Random) -> Iterator[Question]:
     a, b = _close(rng)
     pick, wordings = rng.choice(((max, LARGER), (min, SMALLER)))
-    # both stand in the answer of a chatty model: the right one said, the other not
-    right, wrong = (a, b) if pick(a, b) == a else (b, a)
-    check = Number(right) if f"{right:g}" in f"{wrong:g}" else Label(f"{right:g}", (f"{wrong:g}",))
+    right, wrong = (f"{one:g}" for one in ((a, b) if pick(a, b) == a else (b, a)))
+    # a number that holds the other is told by its value, else by being named first
+    inside = right in wrong or wrong in right
+    check = Number(pick(a, b)) if inside else Label(right, (wrong,))
     yield from wordings.ask(rng, KIND, f"{a:g} {b:g}", check, a=f"{a:g}", b=f"{b:g}")
 
 
@@ -130,11 +131,8 @@ def _fractions(rng: random.Random) -> Iterator[Question]:
 
 def _whether(rng: random.Random) -> Iterator[Question]:
     a, b = _close(rng)
-    yes, no = Label("yes", ("no",)), Label("no", ("yes",))
-    shi, bu = Label("是", ("不是", "否"), ("大于",)), Label("不是", ("是",), ("否", "不大于", "不"))
-    yield from IS_LARGER.ask(
-        rng, KIND, f"{a:g} {b:g}", (yes, shi) if a > b else (no, bu), 12, a=f"{a:g}", b=f"{b:g}"
-    )
+    check = YES if a > b else NO
+    yield from IS_LARGER.ask(rng, KIND, f"{a:g} {b:g}", check, 12, a=f"{a:g}", b=f"{b:g}")
 
 
 def _extreme(rng: random.Random) -> Iterator[Question]:

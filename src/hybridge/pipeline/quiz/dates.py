@@ -7,9 +7,9 @@ import random
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from hybridge.pipeline.quiz.checks import Holds, Label, Number
+from hybridge.pipeline.quiz.checks import Holds, Number
 from hybridge.pipeline.quiz.question import Question
-from hybridge.pipeline.quiz.wording import Wordings
+from hybridge.pipeline.quiz.wording import NO, YES, Wordings
 
 KIND = "dates"
 DAYS = tuple(zip(calendar.day_name, (f"星期{day}" for day in "一二三四五六日"), strict=True))
@@ -180,8 +180,5 @@ def _month(rng: random.Random) -> Iterator[Question]:
 
 def _leap(rng: random.Random) -> Iterator[Question]:
     year = rng.choice((rng.randint(1960, 2060), rng.choice((1700, 1800, 1900, 2000, 2100, 2400))))
-    leap = Label("yes", ("no",)), Label("是", ("不是", "否"))
-    other = Label("no", ("yes",)), Label("不是", ("是",), ("否", "不"))
-    yield from LEAP.ask(
-        rng, KIND, f"leap {year}", leap if calendar.isleap(year) else other, 12, y=year
-    )
+    check = YES if calendar.isleap(year) else NO
+    yield from LEAP.ask(rng, KIND, f"leap {year}", check, 12, y=year)

@@ -39,12 +39,12 @@ STORIES: tuple[Story, ...] = (
         lambda a, b, _: a + a * b,
     ),
     (
-        "{x} buys {a} {things} at {b} dollars each and pays with {c} dollars. How many dollars change?",
+        "{x} buys {a} {things} at {b} dollars each and pays {c} dollars. How much change?",
         "{x}买了{a}{m}{things}，每{m}{b}元，付了{c}元，应找回多少元？",
         lambda a, b, c: c - a * b,
     ),
     (
-        "A bus has {a} passengers. At a stop {b} get off and {c} get on. How many are on the bus now?",
+        "A bus has {a} passengers. {b} get off and {c} get on. How many are on the bus now?",
         "公交车上有{a}人，到站下去{b}人，又上来{c}人，现在车上有多少人？",
         lambda a, b, c: a - b + c,
     ),
@@ -54,7 +54,7 @@ STORIES: tuple[Story, ...] = (
         lambda a, b, _: a * b,
     ),
     (
-        "{x} reads {a} pages a day. The book has {c} pages. How many pages are left after {b} days?",
+        "{x} reads {a} pages a day. The book has {c} pages. How many are left after {b} days?",
         "{x}每天读{a}页书，这本书有{c}页，读了{b}天后还剩多少页？",
         lambda a, b, c: c - a * b,
     ),
@@ -79,7 +79,7 @@ STORIES: tuple[Story, ...] = (
         lambda a, _, c: c / a,
     ),
     (
-        "{x} has {c} {things}, eats or loses {a}, and packs the rest into {b} equal bags. How many per bag?",
+        "{x} has {c} {things}, loses {a} and packs the rest into {b} equal bags. How many per bag?",
         "{x}有{c}{m}{things}，丢了{a}{m}，剩下的平均装进{b}个袋子，每袋几{m}？",
         lambda a, b, c: (c - a) / b,
     ),

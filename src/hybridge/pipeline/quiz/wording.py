@@ -8,8 +8,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from hybridge.pipeline.quiz.checks import Check
+from hybridge.pipeline.quiz.checks import Check, Label
 from hybridge.pipeline.quiz.question import Language, Question
+
+YES = (
+    Label("yes", ("no", "not", "isn't", "false"), ("true",)),
+    Label("是", ("不", "否", "没", "错"), ("对", "可以", "正确", "大于", "yes")),
+)
+NO = (
+    Label("no", ("yes", "true"), ("not", "isn't", "false")),
+    Label("不", ("是", "对", "大于", "yes"), ("否", "没", "错", "no", "小于")),
+)
+"""What says yes and no, in English and in Chinese."""
 
 LANGUAGES: tuple[Language, Language] = ("en", "zh")
 
