@@ -96,27 +96,25 @@ def _word(rng: random.Random) -> str:
 def _letter(rng: random.Random) -> Iterator[Question]:
     word = _word(rng)
     letter = rng.choice("aeiorst") if rng.random() < 0.2 else rng.choice(word)
-    yield from LETTER.ask(
-        rng, KIND, f"{letter} {word}", Number(word.count(letter)), c=letter, w=word
-    )
+    yield from LETTER.ask(rng, KIND, word, Number(word.count(letter)), c=letter, w=word)
 
 
 def _letters(rng: random.Random) -> Iterator[Question]:
     word = _word(rng)
-    yield from LETTERS.ask(rng, KIND, f"letters {word}", Number(len(word)), w=word)
+    yield from LETTERS.ask(rng, KIND, word, Number(len(word)), w=word)
 
 
 def _vowels(rng: random.Random) -> Iterator[Question]:
     word = _word(rng)
     count = sum(letter in "aeiou" for letter in word)
-    yield from VOWELS.ask(rng, KIND, f"vowels {word}", Number(count), w=word)
+    yield from VOWELS.ask(rng, KIND, word, Number(count), w=word)
 
 
 def _words(rng: random.Random) -> Iterator[Question]:
-    said = rng.choice(SENTENCES)[0].split()
-    said = said[: rng.randint(4, len(said))] if len(said) > 4 else said
-    item = " ".join(said)
-    yield from WORDS.ask(rng, KIND, f"words {item}", Number(len(said)), item=item)
+    said = [english for english, _ in rng.sample(SENTENCES, rng.choice((1, 1, 2)))]
+    item = ", and ".join(said)
+    check = Number(len(item.split()))
+    yield from WORDS.ask(rng, KIND, f"words {said[0]}", check, item=item)
 
 
 def _characters(rng: random.Random) -> Iterator[Question]:

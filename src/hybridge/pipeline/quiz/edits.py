@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from hybridge.pipeline.quiz.checks import Check, Exact, Holds, Verbatim
+from hybridge.pipeline.quiz.checks import Check, Holds, Verbatim
 from hybridge.pipeline.quiz.question import Question
 from hybridge.pipeline.quiz.vocabulary import LONG_WORDS, NOUNS, SENTENCES
 from hybridge.pipeline.quiz.wording import Wordings
@@ -87,6 +87,8 @@ INITIALS = Wordings(
     en=("take the first letter of each word and join them", "make an acronym of the first letters"),
     zh=("取每个英文单词的首字母连在一起", "用首字母组成缩写"),
 )
+COMMON = ("the", "a", "word", "is", "of", "in", "to", "this", "i", "it")
+"""What an answer around the word may hold as well."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
@@ -109,7 +111,7 @@ def _some(rng: random.Random, count: int) -> str:
 def _asked(
     rng: random.Random, wordings: Wordings, item: str, check: Check, **fields: object
 ) -> Iterator[Question]:
-    topic = f"{wordings.zh[0]} {item}"
+    topic = next((english for pair in SENTENCES for english in pair[:1] if item in pair), item)
     yield from wordings.ask(
         rng, KIND, topic, check, 32, only=None if wordings.en else "zh", item=item, **fields
     )
@@ -141,15 +143,18 @@ def _case(rng: random.Random) -> Iterator[Question]:
 def _nth(rng: random.Random) -> Iterator[Question]:
     said = rng.choice(SENTENCES)[0]
     words = said.split()
-    n = rng.randrange(min(len(words), 6))
-    check = Exact((words[n], f"the {ORDINALS[n]} word is {words[n]}"))
+    n = rng.choice([place for place, word in enumerate(words[:6]) if word.lower() not in COMMON])
+    others = tuple({word for word in words if word.lower() not in COMMON and word != words[n]})
+    check = Holds((words[n],), others)
     yield from _asked(rng, NTH, said, check, n=n + 1, nth=ORDINALS[n])
 
 
 def _sign(rng: random.Random) -> Iterator[Question]:
     said = rng.choice(SENTENCES)[1]
-    n = rng.randrange(min(len(said), 8))
-    check = Exact((said[n], f"第{n + 1}个字是{said[n]}", f"第{n + 1}个字是“{said[n]}"))
+    n = rng.choice([place for place, sign in enumerate(said[:8]) if said.count(sign) == 1])
+    check = Holds(
+        (said[n],), tuple({sign for sign in said if sign not in "这第个字是的句话一" + said[n]})
+    )
     yield from _asked(rng, SIGN, said, check, n=n + 1)
 
 
@@ -167,7 +172,10 @@ def _replace(rng: random.Random) -> Iterator[Question]:
 
 def _swap(rng: random.Random) -> Iterator[Question]:
     english, chinese = rng.choice(SENTENCES)
-    old, new = rng.choice(english.split()[1:]), rng.choice(NOUNS)
+    old, new = (
+        rng.choice([word for word in english.split()[1:] if len(word) > 3]),
+        rng.choice(NOUNS),
+    )
     done = " ".join(new[0] if word == old else word for word in english.split())
     yield from SWAP.ask(
         rng,
