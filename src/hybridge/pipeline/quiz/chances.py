@@ -27,7 +27,7 @@ BAG = Wordings(
 )
 DIE = Wordings(
     en=(
-        "A fair die has {n} sides numbered 1 to {n}. What is the probability of rolling more than {k}?",
+        "A fair die is numbered 1 to {n}. What is the probability of rolling more than {k}?",
         "One of the numbers 1 to {n} is drawn at random. How likely is a number above {k}?",
     ),
     zh=(
@@ -47,7 +47,7 @@ COINS = Wordings(
 OUTFITS = Wordings(
     en=(
         "{a} shirts, {b} trousers and {c} hats: how many different outfits with one of each?",
-        "A menu has {a} starters, {b} mains and {c} desserts. How many three-course meals are possible?",
+        "A menu has {a} starters, {b} mains and {c} desserts. How many different meals are there?",
     ),
     zh=(
         "{a}件上衣、{b}条裤子、{c}顶帽子，各选一件有几种搭配？",
@@ -96,7 +96,7 @@ def _ratio(value: Fraction) -> Ratio:
 
 
 def _bag(rng: random.Random) -> Iterator[Question]:
-    a, b = rng.randint(1, 12), rng.randint(1, 15)
+    a, b = rng.randint(2, 12), rng.randint(2, 15)
     yield from BAG.ask(rng, KIND, f"bag {a} {b}", _ratio(Fraction(a, a + b)), a=a, b=b)
 
 

@@ -46,8 +46,8 @@ def questions(rng: random.Random) -> Iterator[Question]:
     while True:
         for draw in draws:
             code, printed = draw(rng)
-            check = _check(printed)
-            yield from WORDINGS.ask(rng, KIND, code, check, 24, item=code)
+            if printed != []:
+                yield from WORDINGS.ask(rng, KIND, code, _check(printed), 24, item=code)
 
 
 def _check(printed: object) -> Check:
@@ -56,8 +56,9 @@ def _check(printed: object) -> Check:
     if isinstance(printed, int | float):
         return Number(printed)
     if isinstance(printed, list):
-        spelt = tuple(str(item) for item in printed)
-        return Listed(spelt) if spelt else Exact(("[]",))
+        return Listed(tuple(str(item) for item in printed))
+    if len(str(printed)) == 1:
+        return Exact((str(printed), f"the output is {printed}"))
     return Verbatim(str(printed), 40)
 
 
@@ -78,7 +79,7 @@ def _expression(rng: random.Random) -> tuple[str, object]:
 
 def _string(rng: random.Random) -> tuple[str, object]:
     word, n = rng.choice(NOUNS)[0], rng.randint(1, 3)
-    letter = rng.choice(word)
+    letter, other = rng.choice(word), rng.choice("aeinrst")
     return rng.choice((
         (f'print(len("{word}"))', len(word)),
         (f'print("{word}".upper())', word.upper()),
@@ -89,7 +90,7 @@ def _string(rng: random.Random) -> tuple[str, object]:
         (f'print("{word[:3]}" * {n + 1})', word[:3] * (n + 1)),
         (f'print("{word}".count("{letter}"))', word.count(letter)),
         (f'print("{word}".replace("{letter}", "*"))', word.replace(letter, "*")),
-        (f'print("{letter}" in "{word}")', True),
+        (f'print("{other}" in "{word}")', other in word),
         (f'n = {n}\nprint(f"{word} {{n + 1}}")', f"{word} {n + 1}"),
     ))  # fmt: skip
 

@@ -90,6 +90,7 @@ INITIALS = Wordings(
 COMMON = ("the", "a", "word", "is", "of", "in", "to", "this", "i", "it")
 """What an answer around the word may hold as well."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_TOPICS = {said.casefold(): english for english, zh in SENTENCES for said in (english, zh)}
 
 
 def questions(rng: random.Random) -> Iterator[Question]:
@@ -111,7 +112,8 @@ def _some(rng: random.Random, count: int) -> str:
 def _asked(
     rng: random.Random, wordings: Wordings, item: str, check: Check, **fields: object
 ) -> Iterator[Question]:
-    topic = next((english for pair in SENTENCES for english in pair[:1] if item in pair), item)
+    # a sentence is the same item in both languages and in every case of its letters
+    topic = _TOPICS.get(item.casefold(), item.casefold())
     yield from wordings.ask(
         rng, KIND, topic, check, 32, only=None if wordings.en else "zh", item=item, **fields
     )
@@ -180,7 +182,7 @@ def _swap(rng: random.Random) -> Iterator[Question]:
     yield from SWAP.ask(
         rng,
         KIND,
-        f"swap {english}",
+        english,
         Holds((done,), times=2),
         32,
         only="en",
@@ -191,7 +193,7 @@ def _swap(rng: random.Random) -> Iterator[Question]:
     at = rng.randrange(len(chinese) - 1)
     old = chinese[at : at + 2]
     yield from SWAP.ask(
-        rng, KIND, f"swap {english}", Holds((chinese.replace(old, new[1]),), times=2), 32,
+        rng, KIND, english, Holds((chinese.replace(old, new[1]),), times=2), 32,
         only="zh", item=chinese, a=old, b=new[1],
     )  # fmt: skip
 

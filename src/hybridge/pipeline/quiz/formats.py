@@ -9,7 +9,7 @@ from typing import Any
 
 from hybridge.pipeline.quiz.checks import Exact, Holds, JsonIs, Listed, Matches, Number
 from hybridge.pipeline.quiz.question import Question
-from hybridge.pipeline.quiz.vocabulary import NAMES, NOUNS
+from hybridge.pipeline.quiz.vocabulary import GOODS, NAMES, NOUNS
 from hybridge.pipeline.quiz.wording import Wordings
 
 KIND = "formats"
@@ -117,8 +117,8 @@ def _record(rng: random.Random, size: int) -> dict[str, Any]:
         "age": rng.randint(18, 80),
         "city": rng.choice(("Rome", "Oslo", "Lima", "Paris", "Cairo")),
         "id": rng.randint(100, 9999),
-        "item": rng.choice(NOUNS)[0],
-        "price": rng.randint(10, 400) / 4,
+        "item": rng.choice(GOODS)[0],
+        "price": rng.randint(5, 99) + rng.choice((0.25, 0.5, 0.75)),
         "active": rng.random() < 0.5,
         "color": rng.choice(("red", "blue", "green", "black")),
         "size": rng.choice(("S", "M", "L")),
@@ -138,11 +138,8 @@ def _to_json(rng: random.Random) -> Iterator[Question]:
 
 
 def _loose(record: dict[str, Any]) -> dict[str, Any]:
-    """Values as text: a number may be said as one or as a string."""
-    return {
-        key: _shown(value) if not isinstance(value, bool) else value
-        for key, value in record.items()
-    }
+    """Values as text: a number or a truth value may be said as one or as a string."""
+    return {key: _shown(value) for key, value in record.items()}
 
 
 def _csv(rng: random.Random) -> Iterator[Question]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 
 from hybridge.pipeline.quiz.checks import Check, Label
 from hybridge.pipeline.quiz.question import Question
@@ -26,8 +27,8 @@ RELATIONS: tuple[tuple[Pair, Pair, Pair], ...] = (
     ),
     (
         ("{x} has more books than {y}.", "{x}的书比{y}多。"),
-        ("richest in books", "书最多"),
-        ("poorest in books", "书最少"),
+        ("one with the most books", "书最多"),
+        ("one with the fewest books", "书最少"),
     ),
     (
         ("{x} arrived before {y}.", "{x}比{y}先到。"),
@@ -76,15 +77,33 @@ TRUTH = Wordings(
 )
 RIGHT = Label("true", ("false",)), Label("对", ("错", "不"), ("正确",))
 WRONG = Label("false", ("true",)), Label("错", ("对", "正确"), ("不对", "不正确"))
-WEATHER: tuple[tuple[Pair, Pair], ...] = (
-    (("it rains", "下雨"), ("the match is cancelled", "比赛取消")),
-    (("the light is red", "灯是红的"), ("the cars stop", "汽车停下")),
-    (("the alarm rings", "警铃响"), ("the doors close", "门关上")),
-    (("the battery is empty", "电池没电"), ("the lamp stays off", "灯不亮")),
-    (("it is Sunday", "是星期天"), ("the shop is closed", "商店关门")),
-    (("the oven is hot", "烤箱热了"), ("the green lamp is on", "绿灯亮")),
+STATES: tuple[tuple[tuple[Pair, Pair], tuple[Pair, Pair]], ...] = (
+    (
+        (("it rains", "下雨"), ("it does not rain", "没有下雨")),
+        (("the match is cancelled", "比赛取消"), ("the match is not cancelled", "比赛没有取消")),
+    ),
+    (
+        (("the light is red", "灯是红的"), ("the light is not red", "灯不是红的")),
+        (("the cars stop", "汽车停下"), ("the cars do not stop", "汽车没有停下")),
+    ),
+    (
+        (("the alarm rings", "警铃响了"), ("the alarm does not ring", "警铃没有响")),
+        (("the doors close", "门会关上"), ("the doors do not close", "门没有关上")),
+    ),
+    (
+        (("the battery is empty", "电池没电"), ("the battery is not empty", "电池有电")),
+        (("the lamp stays off", "灯不亮"), ("the lamp does not stay off", "灯亮着")),
+    ),
+    (
+        (("it is Sunday", "今天是星期天"), ("it is not Sunday", "今天不是星期天")),
+        (("the shop is closed", "商店关门"), ("the shop is not closed", "商店开着门")),
+    ),
+    (
+        (("the oven is hot", "烤箱是热的"), ("the oven is not hot", "烤箱不热")),
+        (("the green lamp is on", "绿灯亮着"), ("the green lamp is off", "绿灯不亮")),
+    ),
 )
-NOT = "it is not the case that ", "并非"
+"""Causes and effects, each with its opposite."""
 
 
 def questions(rng: random.Random) -> Iterator[Question]:
@@ -97,7 +116,7 @@ def questions(rng: random.Random) -> Iterator[Question]:
 def _order(rng: random.Random) -> Iterator[Question]:
     says, most, least = rng.choice(RELATIONS)
     people = rng.sample(NAMES, rng.choice((2, 3, 3, 4)))
-    links = list(zip(people, people[1:], strict=False))
+    links = list(pairwise(people))
     rng.shuffle(links)
     story = tuple(
         (" ", "")[side].join(says[side].format(x=x[side], y=y[side]) for x, y in links)
@@ -136,21 +155,20 @@ def _all(rng: random.Random) -> Iterator[Question]:
 
 
 def _if(rng: random.Random) -> Iterator[Question]:
-    cause, effect = rng.choice(WEATHER)
-    known, denied, claim, claim_denied, true = rng.choice((
-        (cause, False, effect, False, True),
-        (effect, True, cause, True, True),
-        (effect, False, cause, False, False),
-        (cause, True, effect, True, False),
+    (cause, no_cause), (effect, no_effect) = rng.choice(STATES)
+    known, claim, true = rng.choice((
+        (cause, effect, True),
+        (no_effect, no_cause, True),
+        (effect, cause, False),
+        (no_cause, no_effect, False),
     ))  # fmt: skip
     person = rng.choice(NAMES)
     said = (
-        f"If {cause[0]}, {effect[0]}. {person[0]} knows that {NOT[0] * denied}{known[0]}.",
-        f"如果{cause[1]}，就{effect[1]}。{person[1]}知道{NOT[1] * denied}{known[1]}。",
+        f"If {cause[0]}, {effect[0]}. {person[0]} knows that {known[0]}.",
+        f"如果{cause[1]}，那么{effect[1]}。{person[1]}知道{known[1]}。",
     )
-    claimed = NOT[0] * claim_denied + claim[0], NOT[1] * claim_denied + claim[1]
     check = YES if true else NO
-    yield from FOLLOWS.ask(rng, KIND, f"if {cause[0]} {claimed[0]}", check, 12, s=said, c=claimed)
+    yield from FOLLOWS.ask(rng, KIND, f"if {cause[0]} {claim[0]}", check, 12, s=said, c=claim)
 
 
 def _sums(rng: random.Random) -> Iterator[Question]:

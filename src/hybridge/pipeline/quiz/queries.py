@@ -1,5 +1,6 @@
 """What a small SQL query returns, and what a regular expression matches."""
 
+# ruff: noqa: S608 (the queries are read by a model and run by nobody)
 from __future__ import annotations
 
 import random
@@ -46,7 +47,7 @@ REGEX = Wordings(
 )
 PATTERNS: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
     (r"\d+", ("7", "2024", "00", "583"), ("12a", "a1", "3.5", "4 5", "-9")),
-    (r"\d{{3}}", ("123", "904", "000"), ("12", "1234", "12a")),
+    (r"\d{3}", ("123", "904", "000"), ("12", "1234", "12a")),
     (r"[a-z]+", ("cat", "hello", "x"), ("Cat", "cat1", "two words", "a-b")),
     (r"[A-Z][a-z]*", ("Tom", "A", "Hello"), ("tom", "TOM", "Tom2")),
     (r"a.c", ("abc", "a-c", "a1c"), ("ac", "abbc", "abd")),
@@ -58,14 +59,14 @@ PATTERNS: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
     (r"\w+@\w+\.com", ("joe@site.com", "a@b.com"), ("joe@site.org", "@site.com", "joe.site.com")),
     (r"[^0-9]+", ("abc", "x-y"), ("abc1", "9", "a2b")),
     (
-        r"\d{{4}}-\d{{2}}-\d{{2}}",
+        r"\d{4}-\d{2}-\d{2}",
         ("2024-01-31", "1999-12-01"),
         ("24-01-31", "2024-1-3", "2024/01/31"),
     ),
-    (r"#[0-9a-f]{{6}}", ("#00ff7f", "#123abc"), ("#12g45f", "00ff7f", "#fff")),
+    (r"#[0-9a-f]{6}", ("#00ff7f", "#123abc"), ("#12g45f", "00ff7f", "#fff")),
     (r"-?\d+", ("-5", "12", "0"), ("--5", "5-", "-")),
 )
-"""A pattern (braces doubled), what it matches whole, and what it does not."""
+"""A pattern, what it matches whole, and what it does not."""
 
 
 def questions(rng: random.Random) -> Iterator[Question]:
@@ -78,15 +79,13 @@ def questions(rng: random.Random) -> Iterator[Question]:
 def _regex(rng: random.Random) -> Iterator[Question]:
     pattern, matching, others = rng.choice(PATTERNS)
     right = rng.random() < 0.5
-    text, shown = (
-        rng.choice(matching if right else others),
-        pattern.replace("{{", "{").replace("}}", "}"),
-    )
-    yield from REGEX.ask(rng, KIND, f"{shown} {text}", YES if right else NO, 12, p=shown, s=text)
+    text = rng.choice(matching if right else others)
+    check = YES if right else NO
+    yield from REGEX.ask(rng, KIND, f"{pattern} {text}", check, 12, p=pattern, s=text)
 
 
 def _sql(rng: random.Random) -> Iterator[Question]:
-    people = rng.sample([pair[0] for pair in NAMES], rng.choice((3, 4, 5)))
+    people = rng.sample([pair[0] for pair in NAMES], rng.choice((3, 3, 4)))
     rows = [(name, rng.randint(18, 60), rng.choice(("Rome", "Oslo", "Lima"))) for name in people]
     query, result = rng.choice(_queries(rng, rows))
     if result in ([], None):

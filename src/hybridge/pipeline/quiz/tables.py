@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hybridge.pipeline.quiz.checks import Check, Label, Listed, Number
 from hybridge.pipeline.quiz.question import Question
-from hybridge.pipeline.quiz.vocabulary import NAMES, NOUNS
+from hybridge.pipeline.quiz.vocabulary import GOODS, NAMES
 from hybridge.pipeline.quiz.wording import Wordings
 
 KIND = "tables"
@@ -18,42 +18,58 @@ COLUMNS: tuple[tuple[Pair, Pair, Pair], ...] = (
     (("name", "姓名"), ("sales", "销量"), ("days", "天数")),
     (("product", "商品"), ("weight", "重量"), ("count", "数量")),
 )
+ROWS = {"name": ("person", "人"), "product": ("product", "商品")}
 ASKED = {
     "cell": (
         ("What is the {c} of {r}?", "Look up {r}: {c}?", "Give the {c} for {r}."),
         ("{r}的{c}是多少？", "查一下{r}的{c}。", "给出{r}的{c}。"),
     ),
     "most": (
-        ("Which {k} has the highest {c}?", "Who or what has the most {c}?"),
+        ("Which {k} has the highest {c}?", "Name the {k} with the highest {c}."),
         ("哪个{k}的{c}最高？", "{c}最大的{k}是哪个？"),
     ),
-    "least": (("Which {k} has the lowest {c}?",), ("哪个{k}的{c}最低？", "{c}最小的{k}是哪个？")),
+    "least": (
+        ("Which {k} has the lowest {c}?", "Name the {k} with the lowest {c}."),
+        ("哪个{k}的{c}最低？", "{c}最小的{k}是哪个？"),
+    ),
     "sum": (
         ("What is the total of {c}?", "Add up the column {c}."),
         ("{c}一共是多少？", "求{c}一列的总和。"),
     ),
     "above": (
-        ("Which {k}s have a {c} above {n}?", "List every {k} whose {c} is more than {n}."),
+        ("Which rows have {c} above {n}? Give each {k}.", "List every {k} with {c} over {n}."),
         ("哪些{k}的{c}大于{n}？", "列出{c}超过{n}的所有{k}。"),
     ),
     "count": (
-        ("How many rows have a {c} above {n}?",),
+        ("How many rows have {c} above {n}?", "Count the rows where {c} is over {n}."),
         ("有几行的{c}大于{n}？", "{c}超过{n}的有几个？"),
     ),
     "who": (
-        ("Which {k} has a {c} of {v}?", "Whose {c} is {v}?"),
+        ("For which {k} is {c} {v}?", "Which {k} has {c} {v}?"),
         ("哪个{k}的{c}是{v}？", "{c}为{v}的是哪个{k}？"),
     ),
     "gap": (
-        ("How much higher is the {c} of {r} than that of {r2}?",),
-        ("{r}的{c}比{r2}多多少？",),
+        ("How much higher is the {c} of {r} than that of {r2}?", "{r} minus {r2} in {c}?"),
+        ("{r}的{c}比{r2}多多少？", "{c}一列，{r}减{r2}等于多少？"),
     ),
 }
 FORMS = {"most": "name", "least": "name", "who": "name", "above": "list"}
 LAYOUTS = (
-    ("{q} {form}\n{t}", "{form} {q}\n{t}", "{t}\n{q} {form}", "Use the table to answer. {q} {form}\n{t}", "Please check this table. {form}\n{t}\n{q}"),
-    ("{q}{form}\n{t}", "{form}{q}\n{t}", "{t}\n{q}{form}", "根据表格回答：{q}{form}\n{t}", "请看下表。{form}\n{t}\n{q}"),
-)  # fmt: skip
+    (
+        "{q} {form}\n{t}",
+        "{form} {q}\n{t}",
+        "{t}\n{q} {form}",
+        "Use the table to answer. {q} {form}\n{t}",
+        "Please check this table. {form}\n{t}\n{q}",
+    ),
+    (
+        "{q}{form}\n{t}",
+        "{form}{q}\n{t}",
+        "{t}\n{q}{form}",
+        "根据表格回答：{q}{form}\n{t}",
+        "请看下表。{form}\n{t}\n{q}",
+    ),
+)
 WORDINGS = Wordings(*LAYOUTS)
 
 
@@ -62,9 +78,12 @@ def questions(rng: random.Random) -> Iterator[Question]:
     while True:
         what = rng.choice(tuple(ASKED))
         columns = rng.choice(COLUMNS)
-        count = rng.choice((3, 3, 4, 5))
-        rows = rng.sample(NAMES if columns[0][0] == "name" else NOUNS, count)
-        numbers = [rng.sample(range(2, rng.choice((20, 99, 300))), count) for _ in "ab"]
+        count, most = rng.choice((3, 3, 4, 5)), rng.choice((20, 99, 300))
+        rows = rng.sample(NAMES if columns[0][0] == "name" else GOODS, count)
+        numbers = [
+            rng.sample(range(18, 80) if column[0] == "age" else range(2, most), count)
+            for column in columns[1:]
+        ]
         yield from _asked(rng, what, columns, rows, numbers)
 
 
@@ -86,7 +105,7 @@ def _asked(
     )
     asked = tuple(
         rng.choice(ASKED[what][side]).format(
-            k=columns[0][side],
+            k=ROWS[columns[0][0]][side],
             c=column[side],
             n=n,
             r=rows[high][side],

@@ -46,6 +46,14 @@ NOUNS = (
 )
 """Nouns in English and in Chinese."""
 
+_SOLD = (
+    *("apple", "banana", "table", "bicycle", "computer", "camera", "blanket", "pencil", "orange"),
+    *("lemon", "carrot", "violin", "guitar", "piano", "hammer", "ladder", "basket", "candle"),
+    *("mirror", "ticket", "umbrella", "notebook", "keyboard", "rocket", "engine"),
+)
+GOODS = tuple(pair for pair in NOUNS if pair[0] in _SOLD)
+"""Those that a shop may sell, with a plural in s."""
+
 LONG_WORDS = (
     *("mississippi", "committee", "strawberry", "bookkeeper", "parallel", "accommodation"),
     *("successful", "occurrence", "possession", "embarrass", "necessary", "recommendation"),

@@ -173,6 +173,8 @@ def _put(rng: random.Random, wording: str, side: int, form: str, fields: Mapping
         task = wording.format(**fields)
         frame = rng.choice(FRAMES[side])
         capital = task[0].upper() + task[1:]
+        if "\n" in fields["item"]:
+            frame = frame.replace(" {item}", "\n{item}").replace("：{item}", "：\n{item}")
         said = frame.format(task=task, Task=capital, form=form, item=fields["item"])
     elif "{form}" in wording:
         said = wording.format(form=form, **fields)
