@@ -199,7 +199,7 @@ def _swap(rng: random.Random) -> Iterator[Question]:
 
 
 def _ends(rng: random.Random) -> Iterator[Question]:
-    word, n = _word(rng), rng.randint(2, 4)
+    word, n = _word(rng), rng.randint(3, 4)
     yield from _asked(rng, ENDS, word, Holds((word[:n],)), n=n)
 
 

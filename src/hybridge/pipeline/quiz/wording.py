@@ -13,11 +13,15 @@ from hybridge.pipeline.quiz.question import Language, Question
 
 YES = (
     Label("yes", ("no", "not", "isn't", "false"), ("true",)),
-    Label("是", ("不", "否", "没", "错"), ("对", "可以", "正确", "大于", "yes")),
+    Label("是", ("不", "否", "没", "错"), ("对", "能", "可以", "正确", "大于", "yes")),
 )
 NO = (
-    Label("no", ("yes", "true"), ("not", "isn't", "false")),
-    Label("不", ("是", "对", "大于", "yes"), ("否", "没", "错", "no", "小于")),
+    Label("no", ("yes", "true"), ("is not", "isn't", "false", "does not", "cannot")),
+    Label(
+        "不是",
+        ("是", "对", "能", "可以", "大于", "yes"),
+        ("否", "不能", "不可", "不大于", "不一定", "不会", "不匹配", "不对", "没有", "错", "no"),
+    ),
 )
 """What says yes and no, in English and in Chinese."""
 
