@@ -45,9 +45,9 @@ WORDINGS = Wordings(
 
 
 def questions(rng: random.Random) -> Iterator[Question]:
-    """Without end: a third easy, a third of middle size, a third of several steps."""
+    """Without end: two fifths easy, as many of middle size, the rest of several steps."""
     while True:
-        text, value = rng.choice((_easy, _middle, _hard))(rng)
+        text, value = rng.choice((_easy, _easy, _middle, _middle, _hard))(rng)
         signs = rng.choice((("*", "/"), ("×", "÷"), ("x", "/"), ("*", "/")))
         shown = text.replace("*", signs[0]).replace("/", signs[1])
         if rng.random() < 0.2:

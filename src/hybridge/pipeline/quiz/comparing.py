@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from hybridge.pipeline.quiz.checks import Holds, Label, Number, Ratio
+from hybridge.pipeline.quiz.checks import Holds, Label, Number
 from hybridge.pipeline.quiz.question import Question
 from hybridge.pipeline.quiz.vocabulary import LONG_WORDS, NOUNS
 from hybridge.pipeline.quiz.wording import NO, YES, Wordings
@@ -125,7 +125,13 @@ def _fractions(rng: random.Random) -> Iterator[Question]:
             break
     right = pick(a, b)
     yield from wordings.ask(
-        rng, KIND, f"{a} {b}", Ratio(right.numerator, right.denominator), form="text", a=a, b=b
+        rng,
+        KIND,
+        f"{a} {b}",
+        Label(f"{right}", (f"{a if right == b else b}",)),
+        form="text",
+        a=a,
+        b=b,
     )
 
 

@@ -92,7 +92,7 @@ LEAP = Wordings(
 def questions(rng: random.Random) -> Iterator[Question]:
     """Without end."""
     while True:
-        for draw in (_after, _between, _away, _iso, _iso, _after, _month, _weekday, _leap):
+        for draw in (_after, _between, _away, _iso, _iso, _iso, _after, _month, _weekday, _leap):
             yield from draw(rng)
 
 

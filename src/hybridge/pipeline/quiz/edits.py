@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 from hybridge.pipeline.quiz.checks import Check, Holds, Verbatim
 from hybridge.pipeline.quiz.question import Question
@@ -95,7 +96,19 @@ _TOPICS = {said.casefold(): english for english, zh in SENTENCES for said in (en
 
 def questions(rng: random.Random) -> Iterator[Question]:
     """Without end."""
-    draws = (_reverse, _backwards, _case, _case, _nth, _sign, _no_vowels, _replace, _swap, _ends)
+    draws = (
+        _reverse,
+        _case,
+        _backwards,
+        _case,
+        _case,
+        _nth,
+        _sign,
+        _no_vowels,
+        _replace,
+        _swap,
+        _ends,
+    )
     while True:
         for draw in (*draws, _join, _initials):
             yield from draw(rng)
@@ -110,7 +123,7 @@ def _some(rng: random.Random, count: int) -> str:
 
 
 def _asked(
-    rng: random.Random, wordings: Wordings, item: str, check: Check, **fields: object
+    rng: random.Random, wordings: Wordings, item: str, check: Check, **fields: Any
 ) -> Iterator[Question]:
     # a sentence is the same item in both languages and in every case of its letters
     topic = _TOPICS.get(item.casefold(), item.casefold())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 from hybridge.pipeline.quiz.checks import Check, Holds, Listed, Number
 from hybridge.pipeline.quiz.question import Question
@@ -102,12 +103,12 @@ def questions(rng: random.Random) -> Iterator[Question]:
 
 
 def _numbers(rng: random.Random) -> list[int]:
-    most, count = rng.choice(((20, 3), (50, 5), (100, 5), (1000, 7), (99, 9)))
+    most, count = rng.choice(((20, 3), (20, 3), (50, 4), (100, 5), (1000, 7), (99, 9)))
     return rng.sample(range(1, most), count)
 
 
 def _asked(
-    rng: random.Random, wordings: Wordings, items: list[int], check: Check, **fields: object
+    rng: random.Random, wordings: Wordings, items: list[int], check: Check, **fields: Any
 ) -> Iterator[Question]:
     item = ", ".join(map(str, items))
     yield from wordings.ask(rng, KIND, f"{wordings.zh[0]} {item}", check, 32, item=item, **fields)

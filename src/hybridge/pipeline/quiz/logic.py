@@ -115,9 +115,10 @@ def questions(rng: random.Random) -> Iterator[Question]:
 
 def _order(rng: random.Random) -> Iterator[Question]:
     says, most, least = rng.choice(RELATIONS)
-    people = rng.sample(NAMES, rng.choice((2, 3, 3, 4)))
+    people = rng.sample(NAMES, rng.choice((2, 2, 3, 3, 4)))
     links = list(pairwise(people))
-    rng.shuffle(links)
+    if rng.random() < 0.5:
+        rng.shuffle(links)
     story = tuple(
         (" ", "")[side].join(says[side].format(x=x[side], y=y[side]) for x, y in links)
         for side in (0, 1)

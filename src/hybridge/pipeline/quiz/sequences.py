@@ -73,7 +73,8 @@ def _terms(rng: random.Random) -> list[int]:
         fibonacci.append(fibonacci[-1] + fibonacci[-2])
     return rng.choice((
         [a + d * i for i in range(6)],
-        [a + d * i for i in range(6)],
+        [d * i for i in range(1, 7)],
+        [a + rng.choice((1, 2, 5, 10)) * i for i in range(6)],
         [150 + a - d * i for i in range(6)],
         [(a % 6 + 1) * step**i for i in range(6)],
         [(i + d) ** 2 for i in range(6)],

@@ -40,13 +40,13 @@ FORMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "只回答数字。",
             "只写数字。",
             "直接给出数字，不要解释。",
-            "只要最后的数字。",
+            "只要一个数字。",
             "请只回复一个数字。",
         ),
     ),
     "fraction": (
-        ("Answer with a fraction in lowest terms.", "Only the fraction, in lowest terms."),
-        ("用最简分数回答，如 3/4。", "只写最简分数，如 2/5。"),
+        ("Just the fraction, in lowest terms.", "Only the fraction, in lowest terms."),
+        ("只写最简分数。", "用最简分数回答，不要写别的。"),
     ),
     "text": (
         (
