@@ -8,7 +8,7 @@ import re
 import sqlite3
 from collections import Counter, defaultdict
 from datetime import date, timedelta
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -175,6 +175,21 @@ def test_queries_return_what_the_check_expects(seed: int) -> None:
                 )
                 found = [str(value) for (value,) in base.execute(query)]
             assert one.accepts(", ".join(found)), one.text
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=10, deadline=None)
+def test_a_sequence_follows_one_rule(seed: int) -> None:
+    for one in islice(KINDS["sequences"][0](random.Random(seed)), 30):
+        if re.fullmatch(r"(\d+, ){4}\d+", one.topic):
+            a = [*map(int, one.topic.split(", ")), int(one.check.value)]
+            steps = [y - x for x, y in pairwise(a)]
+            assert (
+                len({y - x for x, y in pairwise(steps)}) == 1  # straight or square
+                or all(a[1] * x == a[0] * y for x, y in pairwise(a))
+                or all(x + y == z for x, y, z in zip(a, a[1:], a[2:], strict=False))
+                or len({z - x for x, z in zip(a, a[2:], strict=False)}) == 1  # by turns
+            ), one.text
 
 
 def test_patterns_match_what_they_are_said_to_match() -> None:

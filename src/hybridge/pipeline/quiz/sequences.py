@@ -65,16 +65,16 @@ def questions(rng: random.Random) -> Iterator[Question]:
 
 
 def _terms(rng: random.Random) -> list[int]:
-    """Six terms of one of eight rules."""
+    """Six terms of one of nine rules."""
     a, d = rng.randint(1, 30), rng.randint(2, 12)
-    step = rng.choice((2, 3))
+    step, easy = rng.choice((2, 3)), rng.choice((1, 2, 5, 10))
     fibonacci = [rng.randint(1, 5), rng.randint(2, 9)]
     for _ in range(4):
         fibonacci.append(fibonacci[-1] + fibonacci[-2])
     return rng.choice((
         [a + d * i for i in range(6)],
         [d * i for i in range(1, 7)],
-        [a + rng.choice((1, 2, 5, 10)) * i for i in range(6)],
+        [a + easy * i for i in range(6)],
         [150 + a - d * i for i in range(6)],
         [(a % 6 + 1) * step**i for i in range(6)],
         [(i + d) ** 2 for i in range(6)],
