@@ -59,6 +59,7 @@ def questions(rng: random.Random) -> Iterator[Question]:
     while True:
         n = rng.choice((
             rng.randint(11, 99),
+                rng.randint(11, 999),
             rng.randint(101, 999),
             rng.randint(1001, 9999),
             rng.randint(1, 9) * 1000 + rng.randint(1, 99),
