@@ -2,7 +2,7 @@
 
 import pytest
 
-from hybridge.pipeline.quiz.checks import Check, Label, Listed, Number, Ratio, Verbatim
+from hybridge.pipeline.quiz.checks import Check, Exact, Label, Listed, Number, Ratio, Verbatim
 
 RIGHT: list[tuple[Check, str]] = [
     (Number(24), "24"),
@@ -27,6 +27,8 @@ RIGHT: list[tuple[Check, str]] = [
     (Listed(("3", "5", "7")), "3 < 5 < 7"),
     (Listed(("3", "5", "7")), "[3, 5, 7]"),
     (Listed(("3", "5", "7")), "Sorted list: 3, 5, 7."),
+    (Listed(("3", "5", "7")), "The numbers in order are 3, 5, 7."),
+    (Exact(("R",)), "The answer is R."),
     (Listed(("3", "5", "7")), "1. 3\n2. 5\n3. 7"),
     (Listed(("3", "5", "7")), "```\n3, 5, 7\n```"),
     (Listed(("1.5", "2.5")), "1.5\n2.5"),

@@ -49,7 +49,19 @@ def said(check: checks.Check) -> str:
     return words
 
 
-@pytest.mark.parametrize("wrap", ["{}", "{}.", "Answer: {}", "```\n{}\n```", " {}\n"])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        "{}",
+        "{}.",
+        "Answer: {}",
+        "The answer is {}.",
+        "答案是{}。",
+        "**{}**",
+        "```\n{}\n```",
+        " {}\n",
+    ],
+)
 def test_the_right_answer_is_accepted_bare_and_in_its_usual_wraps(wrap: str) -> None:
     refused = [one.text for one in SOME if not one.accepts(_wrapped(wrap, one.check))]
     assert refused == []
@@ -65,7 +77,18 @@ def _wrapped(wrap: str, check: checks.Check) -> str:
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "I do not know.", "我不知道", "[]", "{}", "98765432101", "qqq"]
+    "answer",
+    [
+        "",
+        "I do not know.",
+        "Sorry, I cannot help.",
+        "我不知道",
+        "抱歉，我无法回答。",
+        "[]",
+        "{}",
+        "98765432101",
+        "qqq",
+    ],
 )
 def test_what_is_no_answer_is_refused(answer: str) -> None:
     assert [one.text for one in SOME if one.accepts(answer)] == []

@@ -17,7 +17,7 @@ from msgspec import Struct
 _WRAP = " \t\r\n\"'`*“”‘’「」『』《》.。!！,，;；:：()（）[]【】"
 _LEAD = re.compile(
     r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation)"
-    r"(?:\s+is)?\s*[:：]\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
+    r"(?:\s+is\b\s*[:：]?|\s*[:：])\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -162,6 +162,9 @@ class Listed(Struct, frozen=True, tag="listed"):
         said = _FENCE.sub(r"\1", answer.strip())
         if not any(":" in item or "：" in item for item in self.items):
             said = re.sub(r"^[^\n:：]{0,60}[:：]\s*", "", said)
+        said = re.sub(
+            r"^(?:the|here)\b[^,\n]{0,60}?\b(?:is|are)\b\s*", "", said, flags=re.IGNORECASE
+        )
         if "\n" in said:
             said = re.sub(r"(?m)^\s*(?:\d+(?:[.)](?!\d)|、)|[-*•])\s*", "", said)
         parts = re.split(r"[,，;；、\n<>→]+|\s+and\s+|\s*->\s*|和", said.strip(_WRAP + "[]"))

@@ -16,7 +16,7 @@ YES = (
     Label("是", ("不", "否", "没", "错"), ("对", "能", "可以", "正确", "大于", "yes")),
 )
 NO = (
-    Label("no", ("yes", "true"), ("is not", "isn't", "false", "does not", "cannot")),
+    Label("no", ("yes", "true"), ("is not", "isn't", "false", "does not")),
     Label(
         "不是",
         ("是", "对", "能", "可以", "大于", "yes"),
