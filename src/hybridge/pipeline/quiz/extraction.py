@@ -193,5 +193,5 @@ def _one(
     )
     if name in {"total", "count"}:
         return Number(float(value))
-    spelt = (value, f"{value}s") if name == "item" else (value,)
+    spelt = (value, f"{value}s") if name == "item" and side == 0 else (value,)
     return Holds(spelt, others, 2)

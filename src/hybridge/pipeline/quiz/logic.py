@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
-from hybridge.pipeline.quiz.checks import Check, Label
+from hybridge.pipeline.quiz.checks import Check, Holds, Label
 from hybridge.pipeline.quiz.question import Question
 from hybridge.pipeline.quiz.vocabulary import NAMES
 from hybridge.pipeline.quiz.wording import NO, YES, Wordings
@@ -126,8 +126,8 @@ def _order(rng: random.Random) -> Iterator[Question]:
     right, asked = rng.choice(((people[0], most), (people[-1], least)))
     others = [person for person in people if person != right]
     check: tuple[Check, Check] = (
-        Label(right[0], tuple(other[0] for other in others)),
-        Label(right[1], tuple(other[1] for other in others)),
+        Holds(right[:1], tuple(other[0] for other in others)),
+        Holds(right[1:], tuple(other[1] for other in others)),
     )
     yield from WHO.ask(rng, KIND, f"{story[0]} {asked[0]}", check, s=story, best=asked)
 

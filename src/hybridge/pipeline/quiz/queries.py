@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hybridge.pipeline.quiz.checks import Check, Label, Listed, Number
+from hybridge.pipeline.quiz.checks import Check, Holds, Listed, Number
 from hybridge.pipeline.quiz.question import Question
 from hybridge.pipeline.quiz.vocabulary import NAMES
 from hybridge.pipeline.quiz.wording import NO, YES, Wordings
@@ -99,7 +99,7 @@ def _check(result: Any, people: Sequence[str]) -> Check:
     if isinstance(result, int):
         return Number(result)
     if len(result) == 1:
-        return Label(result[0], tuple(name for name in people if name != result[0]))
+        return Holds(tuple(result), tuple(name for name in people if name != result[0]))
     return Listed(tuple(result), ordered=False)
 
 

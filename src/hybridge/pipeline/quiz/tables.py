@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from hybridge.pipeline.quiz.checks import Check, Label, Listed, Number
+from hybridge.pipeline.quiz.checks import Check, Holds, Listed, Number
 from hybridge.pipeline.quiz.question import Question
 from hybridge.pipeline.quiz.vocabulary import GOODS, NAMES
 from hybridge.pipeline.quiz.wording import Wordings
@@ -144,7 +144,7 @@ def _check(
     best = {"most": values.index(max(values)), "least": values.index(min(values)), "who": high}
     if what in best:
         right = names[best[what]]
-        return Label(right, tuple(name for name in names if name != right))
+        return Holds((right,), tuple(name for name in names if name != right))
     if what == "above":
         return Listed(
             tuple(name for name, value in zip(names, values, strict=True) if value > n),
