@@ -16,8 +16,9 @@ from msgspec import Struct
 
 _WRAP = " \t\r\n\"'`*“”‘’「」『』《》.。!！,，;；:：()（）[]【】"
 _LEAD = re.compile(
-    r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation)"
-    r"(?:\s+is\b\s*[:：]?|\s*[:：])\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
+    r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation|option|choice)"
+    r"(?:\s+is\b\s*[:：]?|\s*[:：])\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答|选项)"
+    r"(?:(?:是|为)?\s*[:：]\s*|(?:应该|应)?(?:是|为)\s*|\s*(?=[a-j]\b))",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
