@@ -16,11 +16,13 @@ from msgspec import Struct
 
 _WRAP = " \t\r\n\"'`*“”‘’「」『』《》.。!！,，;；:：()（）[]【】"
 _LEAD = re.compile(
-    r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation)"
-    r"(?:\s+is)?\s*[:：]\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
+    r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation|option|choice)"
+    r"(?:\s+is\b\s*[:：]?|\s*[:：])\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答|选项)"
+    r"(?:(?:是|为)?\s*[:：]\s*|(?:应该|应)?(?:是|为)\s*|\s*(?=[a-j]\b))",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_HAN_DIGITS = "〇零一二三四五六七八九十百千万亿两"
 _FENCE = re.compile(r"^```[a-z]*\n?(.*?)\n?```\s*$", re.DOTALL | re.IGNORECASE)
 
 
@@ -76,29 +78,64 @@ class HoldsAll(Struct, frozen=True, tag="holds_all"):
         ) and not any(holds(said, plain(one)) for one in self.none_of)
 
 
+class Verbatim(Struct, frozen=True, tag="verbatim"):
+    """This text as it stands, upper and lower case too, and not inside a longer word or numeral;
+    with at most so many characters around it."""
+
+    text: str
+    around: int = 50
+
+    def accepts(self, answer: str) -> bool:
+        said = answer.strip()
+        bound = r"[^\W\u4e00-\u9fff]", f"[{_HAN_DIGITS}]"
+        inside = bound[self.text[0] in _HAN_DIGITS]
+        found = re.search(rf"(?<!{inside}){re.escape(self.text)}(?!{inside})", said)
+        return found is not None and len(said) <= len(self.text) + self.around
+
+
 class Number(Struct, frozen=True, tag="number"):
-    """The last number that is said, of either sign."""
+    """The last number that is said, of either sign; or the first line's, where that line is nothing
+    but a number. Exponents and the 2 of cm2 are no numbers."""
 
     value: float
     within: float = 1e-6
 
     def accepts(self, answer: str) -> bool:
-        said = unicodedata.normalize("NFKC", answer).replace("−", "-")
-        found = _NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", said))
+        said = _numeric(answer)
+        first = said.split("\n", 1)[0].strip(_WRAP)
+        found = [first] if _NUMBER.fullmatch(first) else _NUMBER.findall(said)
         return bool(found) and abs(float(found[-1]) - self.value) <= self.within
 
 
+class Ratio(Struct, frozen=True, tag="ratio"):
+    """The last fraction that is said is this one, term by term (`3/4`, `\\frac{3}{4}`); a whole
+    number where the lower term is 1."""
+
+    top: int
+    bottom: int
+
+    def accepts(self, answer: str) -> bool:
+        said = re.sub(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}", r"\1/\2", _numeric(answer))
+        found = re.findall(r"(?:(\d+) )?(-?\d+)(?: ?/ ?(\d+))?", said)
+        if not found:
+            return False
+        whole, top, bottom = found[-1]
+        return not whole and (int(top), int(bottom or 1)) == (self.top, self.bottom)
+
+
 class Label(Struct, frozen=True, tag="label"):
-    """One label out of several, named first or alone."""
+    """One label out of several, named first or alone; `also` has its other spellings."""
 
     label: str
     others: tuple[str, ...]
+    also: tuple[str, ...] = ()
 
     def accepts(self, answer: str) -> bool:
         said = plain(answer)
-        places = {one: _first(said, plain(one)) for one in (self.label, *self.others)}
-        here = places.pop(self.label)
-        return here is not None and all(there is None or here < there for there in places.values())
+        ours = [_first(said, plain(one)) for one in (self.label, *self.also)]
+        here = min((place for place in ours if place is not None), default=None)
+        places = [_first(said, plain(one)) for one in self.others]
+        return here is not None and all(there is None or here < there for there in places)
 
 
 class Choice(Struct, frozen=True, tag="choice"):
@@ -116,16 +153,26 @@ class Choice(Struct, frozen=True, tag="choice"):
 
 
 class Listed(Struct, frozen=True, tag="listed"):
-    """These, in this order or in any, divided by commas, semicolons, lines or 、."""
+    """These, in this order or in any, divided by commas, semicolons, lines, arrows or 、 (by spaces
+    where no item has one); what leads up to a colon is left out where no item has a colon."""
 
     items: tuple[str, ...]
     ordered: bool = True
 
     def accepts(self, answer: str) -> bool:
-        said = re.sub(r"(?m)^\s*(?:\d+[.)、]|[-*•])\s*", "", answer.strip())
-        parts = re.split(r"[,，;；、\n]+|\s+and\s+|和", said.strip(_WRAP + "[]"))
-        found = [plain(part) for part in parts if part.strip()]
+        said = _FENCE.sub(r"\1", answer.strip())
+        if not any(":" in item or "：" in item for item in self.items):
+            said = re.sub(r"^[^\n:：]{0,60}[:：]\s*", "", said)
+        said = re.sub(
+            r"^(?:the|here)\b[^,\n]{0,60}?\b(?:is|are)\b\s*", "", said, flags=re.IGNORECASE
+        )
+        if "\n" in said:
+            said = re.sub(r"(?m)^\s*(?:\d+(?:[.)](?!\d)|、)|[-*•])\s*", "", said)
+        parts = re.split(r"[,，;；、\n<>→]+|\s+and\s+|\s*->\s*|和", said.strip(_WRAP + "[]"))
         wanted = [plain(item) for item in self.items]
+        if len(parts) == 1 and not any(" " in item for item in wanted):
+            parts = parts[0].split()
+        found = [plain(part) for part in parts if part.strip(_WRAP)]
         return found == wanted if self.ordered else sorted(found) == sorted(wanted)
 
 
@@ -151,7 +198,25 @@ class Matches(Struct, frozen=True, tag="matches"):
         return re.fullmatch(self.pattern, answer.strip(), re.DOTALL) is not None
 
 
-Check = Exact | Holds | HoldsAll | Number | Label | Choice | Listed | JsonIs | Matches
+Check = (
+    Exact
+    | Holds
+    | HoldsAll
+    | Verbatim
+    | Number
+    | Ratio
+    | Label
+    | Choice
+    | Listed
+    | JsonIs
+    | Matches
+)
+
+
+def _numeric(answer: str) -> str:
+    said = unicodedata.normalize("NFKC", answer.strip()).replace("−", "-").replace("\u2044", "/")
+    said = re.sub(r"(?<=\d),(?=\d{3})", "", said)
+    return re.sub(r"\^\{?-?\d+\}?|(?<=[a-zA-Z])\d+", "", said)
 
 
 def _first(said: str, part: str) -> int | None:

@@ -1,0 +1,80 @@
+"""Every kind of question that code makes up, and how many of each."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+
+from hybridge.pipeline.quiz import (
+    arithmetic,
+    chances,
+    chinese_numerals,
+    clock,
+    code_reading,
+    comparing,
+    conversions,
+    copying,
+    counting,
+    dates,
+    edits,
+    extraction,
+    formats,
+    fractions,
+    geometry,
+    lists,
+    logic,
+    numerals,
+    queries,
+    rounding,
+    sequences,
+    tables,
+    word_problems,
+)
+from hybridge.pipeline.quiz.question import Question
+from hybridge.pipeline.quiz.wording import LANGUAGES
+
+Draw = Callable[[random.Random], Iterator[Question]]
+KINDS: Mapping[str, tuple[Draw, int]] = {
+    arithmetic.KIND: (arithmetic.questions, 130),
+    chances.KIND: (chances.questions, 36),
+    chinese_numerals.KIND: (chinese_numerals.questions, 70),
+    clock.KIND: (clock.questions, 80),
+    code_reading.KIND: (code_reading.questions, 100),
+    comparing.KIND: (comparing.questions, 90),
+    conversions.KIND: (conversions.questions, 90),
+    copying.KIND: (copying.questions, 110),
+    counting.KIND: (counting.questions, 60),
+    dates.KIND: (dates.questions, 100),
+    edits.KIND: (edits.questions, 130),
+    extraction.KIND: (extraction.questions, 160),
+    formats.KIND: (formats.questions, 140),
+    fractions.KIND: (fractions.questions, 90),
+    geometry.KIND: (geometry.questions, 60),
+    lists.KIND: (lists.questions, 110),
+    logic.KIND: (logic.questions, 90),
+    numerals.KIND: (numerals.questions, 60),
+    queries.KIND: (queries.questions, 60),
+    rounding.KIND: (rounding.questions, 60),
+    sequences.KIND: (sequences.questions, 60),
+    tables.KIND: (tables.questions, 90),
+    word_problems.KIND: (word_problems.questions, 130),
+}
+"""What draws a kind, without end, and how many of it there are in each language."""
+
+
+def questions(seed: int) -> Iterator[Question]:
+    """All of them, the same for the same seed; no two with the same text."""
+    for kind, (draw, count) in KINDS.items():
+        yield from few(draw, random.Random(f"{seed} {kind}"), count)  # noqa: S311 (no secret)
+
+
+def few(draw: Draw, rng: random.Random, count: int) -> Iterator[Question]:
+    """So many in each language, as they come, no text twice."""
+    left, seen = dict.fromkeys(LANGUAGES, count), set[str]()
+    for question in draw(rng):
+        if left[question.language] and question.text not in seen:
+            seen.add(question.text)
+            left[question.language] -= 1
+            yield question
+        if not any(left.values()):
+            return
