@@ -17,16 +17,22 @@ from msgspec import Struct
 _WRAP = " \t\r\n\"'`*“”‘’「」『』《》.。!！,，;；:：()（）[]【】"
 _LEAD = re.compile(
     r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation)"
-    r"(?:\s+is)?\s*[:：]\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
+    r"(?:\s+is\b\s*[:：]?|\s*[:：])\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FENCE = re.compile(r"^```[a-z]*\n?(.*?)\n?```\s*$", re.DOTALL | re.IGNORECASE)
 
+_YES_NO = re.compile(
+    r"\b(?:(?P<no>no|not|false|incorrect|wrong|cannot|\w+n't)|(?P<yes>yes|true|correct|right))\b"
+)
+_YES_NO_FIRST = re.compile(r"(?:(?P<no>[不否错没非假无])|(?P<yes>[是对真能会有可属要正]))")
+_YES_NO_WITHIN = re.compile(r"(?P<no>不[是能会对正属可]|没|并非|错误|否)|(?P<yes>正确|是的|没错)")
+
 
 def plain(text: str) -> str:
     """Full-width characters narrowed, case folded, white space single, what wraps it taken off."""
-    said = unicodedata.normalize("NFKC", _FENCE.sub(r"\1", text.strip()))
+    said = unicodedata.normalize("NFKC", _FENCE.sub(r"\1", text.strip())).replace("’", "'")
     said = re.sub(r"\s+", " ", said).strip(_WRAP)
     return _LEAD.sub("", said).strip(_WRAP).casefold()
 
@@ -151,7 +157,18 @@ class Matches(Struct, frozen=True, tag="matches"):
         return re.fullmatch(self.pattern, answer.strip(), re.DOTALL) is not None
 
 
-Check = Exact | Holds | HoldsAll | Number | Label | Choice | Listed | JsonIs | Matches
+class YesNo(Struct, frozen=True, tag="yes_no"):
+    """Yes or no, by the first word that says either: "Yes", "True", "It does not", 是, 不会."""
+
+    yes: bool
+
+    def accepts(self, answer: str) -> bool:
+        said = plain(answer)
+        found = _YES_NO_FIRST.match(said) or _YES_NO.search(said) or _YES_NO_WITHIN.search(said)
+        return found is not None and (found.lastgroup == "yes") is self.yes
+
+
+Check = Exact | Holds | HoldsAll | Number | Label | Choice | Listed | JsonIs | Matches | YesNo
 
 
 def _first(said: str, part: str) -> int | None:
