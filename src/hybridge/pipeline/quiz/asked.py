@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from hybridge.pipeline.quiz.checks import Check, Exact, Holds, Label, YesNo
 from hybridge.pipeline.quiz.question import Language, Question
-from hybridge.pipeline.quiz.table import Row, Section, spellings, spread, table
+from hybridge.pipeline.quiz.items import Row, Section, spellings, spread, table
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -20,7 +20,7 @@ def questions(kind: str, rng: random.Random) -> Iterator[Question]:
     """The questions of the table of this name; each row is asked `times` times."""
     for name, section in table(kind).items():
         language: Language = "zh" if name.startswith("zh") else "en"
-        yield from _of(kind, language, section, rng)
+        yield from of(kind, language, section, rng)
 
 
 def check_for(row: Row, options: dict[str, str]) -> Check:
@@ -34,7 +34,7 @@ def check_for(row: Row, options: dict[str, str]) -> Check:
     return Exact(any_of=answers) if way == "exact" else Holds(any_of=answers)
 
 
-def _of(
+def of(
     kind: str, language: Language, section: Section, rng: random.Random
 ) -> Iterator[Question]:
     options, times = section.options, int(section.options.get("times", "1"))
