@@ -34,9 +34,7 @@ def check_for(row: Row, options: dict[str, str]) -> Check:
     return Exact(any_of=answers) if way == "exact" else Holds(any_of=answers)
 
 
-def of(
-    kind: str, language: Language, section: Section, rng: random.Random
-) -> Iterator[Question]:
+def of(kind: str, language: Language, section: Section, rng: random.Random) -> Iterator[Question]:
     options, times = section.options, int(section.options.get("times", "1"))
     for row, wording in spread(rng, section.rows, section.wordings, times):
         yield Question(

@@ -27,11 +27,13 @@ def _of(
     language: Language, label: str, sections: dict[str, Section], rng: random.Random
 ) -> Iterator[Question]:
     things, names = sections[f"{language} things"].rows, NAMES[language]
-    for (phrase, *_) in sections[f"{language} {label}"].rows:
+    for phrase, *_ in sections[f"{language} {label}"].rows:
         three = label == "neutral" or rng.random() < 0.2
         ask = sections[f"{language} {'three' if three else 'two'}"].wordings
         text = phrase.replace("@", rng.choice(things)[0])
-        others = [name for key, name in names.items() if key != label and (three or key != "neutral")]
+        others = [
+            name for key, name in names.items() if key != label and (three or key != "neutral")
+        ]
         yield Question(
             text=rng.choice(ask).format(text[0].upper() + text[1:]).replace("\\n", "\n"),
             language=language,

@@ -20,14 +20,18 @@ def translation(rng: random.Random) -> Iterator[Question]:
         yield _one("translation", "en", topic, parts["words en"], [english], hans, rng)
         yield _one("translation", "zh", topic, parts["words zh"], [hans[0]], into_english, rng)
         if rng.random() < 0.3:
-            yield _one("translation", "en", topic, parts["reverse en"], [hans[0]], into_english, rng)
+            yield _one(
+                "translation", "en", topic, parts["reverse en"], [hans[0]], into_english, rng
+            )
         if rng.random() < 0.3:
             yield _one("translation", "zh", topic, parts["reverse zh"], [english], hans, rng)
     for way in ("en", "zh"):
         language: Language = "zh" if way == "zh" else "en"
         for phrase, answers in parts[f"{way} phrases"].rows:
             ask = parts[f"words {way}"]
-            ways = Section((), tuple(w for w in ask.wordings if "word" not in w and "词" not in w), {})
+            ways = Section(
+                (), tuple(w for w in ask.wordings if "word" not in w and "词" not in w), {}
+            )
             yield _one("translation", language, phrase, ways, [phrase], spellings(answers), rng)
 
 
@@ -37,7 +41,9 @@ def poems(rng: random.Random) -> Iterator[Question]:
     for row in parts["zh"].rows:
         yield _one("poems", "zh", row[3], parts["line"], row, (row[1],), rng)
         if rng.random() < 0.6:
-            answers = {"陶渊明": ("陶渊明", "陶潜"), "郑燮": ("郑燮", "郑板桥")}.get(row[2], (row[2],))
+            answers = {"陶渊明": ("陶渊明", "陶潜"), "郑燮": ("郑燮", "郑板桥")}.get(
+                row[2], (row[2],)
+            )
             yield _one("poems", "zh", row[3], parts["author"], row, answers, rng)
 
 
@@ -47,7 +53,9 @@ def characters(rng: random.Random) -> Iterator[Question]:
     for traditional, simplified in parts["pairs"].rows:
         yield _one("characters", "zh", simplified, parts["zh"], [traditional], (simplified,), rng)
     for traditional, simplified in parts["back"].rows:
-        yield _one("characters", "zh", simplified, parts["zh back"], [simplified], (traditional,), rng)
+        yield _one(
+            "characters", "zh", simplified, parts["zh back"], [simplified], (traditional,), rng
+        )
 
 
 def pinyin(rng: random.Random) -> Iterator[Question]:
@@ -93,7 +101,7 @@ def echo(rng: random.Random) -> Iterator[Question]:
     """Short chat with one thing to be said."""
     for name, part in table("echo").items():
         language: Language = "zh" if name.startswith("zh") else "en"
-        for (said, *_) in part.rows:
+        for said, *_ in part.rows:
             ask = rng.choice(part.wordings)
             yield Question(_fill(ask, [said]), language, "echo", said, Exact((said,)), 12)
 
