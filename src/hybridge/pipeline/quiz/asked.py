@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterator
 
 from hybridge.pipeline.quiz.checks import Check, Exact, Holds, Label, YesNo
-from hybridge.pipeline.quiz.question import Language, Question
 from hybridge.pipeline.quiz.items import Row, Section, spellings, spread, table
+from hybridge.pipeline.quiz.question import Language, Question
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 

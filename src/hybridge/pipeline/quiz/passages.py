@@ -44,7 +44,7 @@ def _draw(pools: dict[str, Section], language: Language, rng: random.Random) -> 
     def some(pool: str, count: int) -> list[str]:
         return [row[0] for row in rng.sample(pools[f"{language} {pool}"].rows, count)]
 
-    numbers = map(str, sorted(rng.sample(range(3, 40), 3), reverse=True))
+    numbers = [str(n) for n in sorted(rng.sample(range(3, 40), 3), reverse=True)]
     groups = (
         ("abc", some("names", 3)),
         ("pq", some("places", 2)),
@@ -52,7 +52,9 @@ def _draw(pools: dict[str, Section], language: Language, rng: random.Random) -> 
         ("d", some("days", 1)),
         ("nmk", numbers),
     )
-    return {slot: value for slots, values in groups for slot, value in zip(slots, values)}
+    return {
+        slot: value for slots, values in groups for slot, value in zip(slots, values, strict=True)
+    }
 
 
 def _check(answer: str, slots: dict[str, str]) -> Check:
