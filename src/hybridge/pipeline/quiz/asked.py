@@ -31,6 +31,9 @@ def check_for(row: Row, options: dict[str, str]) -> Check:
         return Label(label=answers[0], others=tuple(one for one in labels if one != answers[0]))
     if way == "yesno":
         return YesNo(yes=answers[0] == "yes")
+    if way == "measure":
+        forms = ("{0}", "一{0}", "{0}{1}", "一{0}{1}")
+        return Exact(any_of=tuple(f.format(one, row[0]) for one in answers for f in forms))
     return Exact(any_of=answers) if way == "exact" else Holds(any_of=answers)
 
 

@@ -16,8 +16,9 @@ from msgspec import Struct
 
 _WRAP = " \t\r\n\"'`*“”‘’「」『』《》.。!！,，;；:：()（）[]【】"
 _LEAD = re.compile(
-    r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation)"
-    r"(?:\s+is\b\s*[:：]?|\s*[:：])\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答)(?:是|为)?\s*[:：]?\s*",
+    r"^(?:the\s+)?(?:correct\s+|right\s+|corrected\s+)?(?:answer|result|output|sentence|label|category|translation|option|choice)"
+    r"(?:\s+is\b\s*[:：]?|\s*[:：])\s*|^(?:正确)?(?:答案|结果|输出|类别|标签|翻译|回答|选项)"
+    r"(?:(?:是|为)?\s*[:：]\s*|(?:应该|应)?(?:是|为)\s*|\s*(?=[a-j]\b))",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -26,15 +27,17 @@ _FENCE = re.compile(r"^```[a-z]*\n?(.*?)\n?```\s*$", re.DOTALL | re.IGNORECASE)
 _YES_NO = re.compile(
     r"\b(?:(?P<no>no|not|false|incorrect|wrong|cannot|\w+n't)|(?P<yes>yes|true|correct|right))\b"
 )
-_YES_NO_FIRST = re.compile(r"(?:(?P<no>[不否错没非假无])|(?P<yes>[是对真能会有可属要正]))")
-_YES_NO_WITHIN = re.compile(r"(?P<no>不[是能会对正属可]|没|并非|错误|否)|(?P<yes>正确|是的|没错)")
+_YES_NO_ZH = re.compile(
+    r"(?P<no>不(?!过)|没(?!错)|否|错|假|并非|^非(?![洲常])|^无(?!论)|是[错假])"
+    r"|(?P<yes>没错|正确|属于|可以|^真(?!空)|是(?![否不])|对(?!于)|能(?!否)|会(?![议否])|有(?![些人时]))"
+)
 
 
 def plain(text: str) -> str:
     """Full-width characters narrowed, case folded, white space single, what wraps it taken off."""
     said = unicodedata.normalize("NFKC", _FENCE.sub(r"\1", text.strip())).replace("’", "'")
     said = re.sub(r"\s+", " ", said).strip(_WRAP)
-    return _LEAD.sub("", said).strip(_WRAP).casefold()
+    return (_LEAD.sub("", said).strip(_WRAP) or said).casefold()
 
 
 def holds(said: str, part: str) -> bool:
@@ -108,17 +111,21 @@ class Label(Struct, frozen=True, tag="label"):
 
 
 class Choice(Struct, frozen=True, tag="choice"):
-    """A letter of several, alone or first; or the words behind it."""
+    """A letter of several, alone or first; or the words behind it, alone or at the end."""
 
     letter: str
     words: str = ""
 
     def accepts(self, answer: str) -> bool:
-        said = plain(answer)
+        said, words = plain(answer), plain(self.words)
+        if words and re.sub(r"^(?:an?|the) ", "", said) == words:
+            return True
         letter = re.match(r"(?:option |选项|选)?([a-j])(?![a-z])", said)
         if letter:
             return letter[1] == self.letter.casefold()
-        return bool(self.words) and said == plain(self.words)
+        if not words or len(said) > len(words) + 60:
+            return False
+        return re.search(rf"(?:\W|[是为]){re.escape(words)}$", said) is not None
 
 
 class Listed(Struct, frozen=True, tag="listed"):
@@ -164,7 +171,7 @@ class YesNo(Struct, frozen=True, tag="yes_no"):
 
     def accepts(self, answer: str) -> bool:
         said = plain(answer)
-        found = _YES_NO_FIRST.match(said) or _YES_NO.search(said) or _YES_NO_WITHIN.search(said)
+        found = _YES_NO.search(said) or _YES_NO_ZH.search(said)
         return found is not None and (found.lastgroup == "yes") is self.yes
 
 

@@ -12,8 +12,9 @@ from hybridge.pipeline.quiz.question import Question
 Source = Callable[[random.Random], Iterator[Question]]
 
 _ASKED = (
-    "abbreviations", "antonyms", "category", "emotion", "facts", "formality", "forms", "idioms",
-    "intent", "language_id", "measure_words", "news_topic", "proverbs", "spam", "urgency", "yesno",
+    "abbreviations", "antonyms", "category", "cloze", "definition", "emotion", "facts",
+    "formality", "forms", "idioms", "intent", "language_id", "measure_words", "news_topic",
+    "proverbs", "spam", "urgency", "yesno",
 )  # fmt: skip
 _PASSAGES = ("coreference", "entailment", "reading")
 

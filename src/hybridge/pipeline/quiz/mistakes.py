@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hybridge.pipeline.quiz import asked
 from hybridge.pipeline.quiz.checks import Holds
-from hybridge.pipeline.quiz.items import Section, spread, table
+from hybridge.pipeline.quiz.items import Section, spellings, spread, table
 from hybridge.pipeline.quiz.question import Language, Question
 
 APART = {"one": "1", "two": "2", "do not": "don't", "doesn't": "does not", "haven't": "have not"}
@@ -29,7 +29,7 @@ def grammar(rng: random.Random) -> Iterator[Question]:
 
 def _of(kind: str, language: Language, section: Section, rng: random.Random) -> Iterator[Question]:
     times = int(section.options["times"])
-    for (right, pairs), wording in spread(rng, section.rows, section.wordings, times):
+    for (right, pairs, *more), wording in spread(rng, section.rows, section.wordings, times):
         wrong = right
         for pair in pairs.split(","):
             before, _, after = pair.partition(">")
@@ -39,12 +39,12 @@ def _of(kind: str, language: Language, section: Section, rng: random.Random) -> 
             language=language,
             kind=kind,
             topic=right,
-            check=Holds(any_of=_variants(right), times=2),
+            check=Holds(any_of=_variants(right, *more), times=2),
             max_tokens=int(section.options["tokens"]),
         )
 
 
-def _variants(right: str) -> tuple[str, ...]:
-    """The sentence, and the sentence with a contraction written out or the other way round."""
-    others = (right.replace(one, other) for one, other in APART.items() if one in right)
-    return (right, *others)
+def _variants(right: str, more: str = "") -> tuple[str, ...]:
+    """The sentence, one with a contraction written out or the other way round, other good ones."""
+    others = [right.replace(one, other) for one, other in APART.items() if one in right]
+    return (right, *others, *(spellings(more) if more else ()))

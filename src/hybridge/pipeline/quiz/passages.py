@@ -1,8 +1,8 @@
 """Reading, entailment and coreference: short passages from templates, with names drawn for them.
 
-A row is passage, question, answer. Slots: names a b c, places p q, things t u, numbers n > m > k,
-days d. An answer is a slot or words, `yes`, `no`, `=` and a sum of slots, or `a<b c` where the
-answer has to be named before b and c.
+A row is passage, question, answer. Slots: names a b c (all of one sex), their pronouns s o, places
+p q, things t u, numbers n > m > k, a day d. An answer is a slot or words, `yes`, `no`, `=` and a
+sum of slots, or `a<b c` where the answer has to be named before b and c.
 """
 
 from __future__ import annotations
@@ -13,6 +13,13 @@ from collections.abc import Iterator
 from hybridge.pipeline.quiz.checks import Check, Holds, Label, Number, YesNo
 from hybridge.pipeline.quiz.items import Row, Section, spellings, table
 from hybridge.pipeline.quiz.question import Language, Question
+
+_PRONOUNS = {
+    ("en", "f"): ("she", "her"),
+    ("en", "m"): ("he", "him"),
+    ("zh", "f"): ("她", "她"),
+    ("zh", "m"): ("他", "他"),
+}
 
 
 def questions(kind: str, rng: random.Random) -> Iterator[Question]:
@@ -41,20 +48,14 @@ def _wordings(part: Section, row: Row, rng: random.Random) -> list[str]:
 
 
 def _draw(pools: dict[str, Section], language: Language, rng: random.Random) -> dict[str, str]:
-    def some(pool: str, count: int) -> list[str]:
-        return [row[0] for row in rng.sample(pools[f"{language} {pool}"].rows, count)]
+    def some(pool: str, count: int, sort: str = "") -> list[str]:
+        rows = [row for row in pools[f"{language} {pool}"].rows if sort in row or not sort]
+        return [row[0] for row in rng.sample(rows, count)]
 
-    numbers = [str(n) for n in sorted(rng.sample(range(3, 40), 3), reverse=True)]
-    groups = (
-        ("abc", some("names", 3)),
-        ("pq", some("places", 2)),
-        ("tu", some("things", 2)),
-        ("d", some("days", 1)),
-        ("nmk", numbers),
-    )
-    return {
-        slot: value for slots, values in groups for slot, value in zip(slots, values, strict=True)
-    }
+    sort = rng.choice("fm")
+    values = [*some("names", 3, sort), *some("places", 2), *some("things", 2), *some("days", 1)]
+    values += map(str, sorted(rng.sample(range(3, 40), 3), reverse=True))
+    return dict(zip("abcpqtudnmkso", [*values, *_PRONOUNS[language, sort]], strict=True))
 
 
 def _check(answer: str, slots: dict[str, str]) -> Check:

@@ -16,7 +16,7 @@ NAMES: dict[Language, dict[str, str]] = {
 
 
 def questions(rng: random.Random) -> Iterator[Question]:
-    """Each phrase once with a thing it fits; about a third ask for three labels."""
+    """Each phrase twice with a thing it fits; about a third ask for three labels."""
     sections = table("sentiment")
     for language, names in NAMES.items():
         for label in names:
@@ -27,7 +27,7 @@ def _of(
     language: Language, label: str, sections: dict[str, Section], rng: random.Random
 ) -> Iterator[Question]:
     things, names = sections[f"{language} things"].rows, NAMES[language]
-    for phrase, *_ in sections[f"{language} {label}"].rows:
+    for phrase, *_ in sections[f"{language} {label}"].rows * 2:
         three = label == "neutral" or rng.random() < 0.2
         ask = sections[f"{language} {'three' if three else 'two'}"].wordings
         text = phrase.replace("@", rng.choice(things)[0])

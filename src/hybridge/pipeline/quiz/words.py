@@ -13,10 +13,10 @@ from hybridge.pipeline.quiz.question import Language, Question
 def translation(rng: random.Random) -> Iterator[Question]:
     """Words both ways and asked in both languages; short phrases."""
     parts = table("translation")
-    for english, chinese in parts["words"].rows:
+    for english, chinese, *more in parts["words"].rows:
         topic, hans = english, spellings(chinese)
         word = english.split(" (")[0]
-        into_english = (word, f"{word}s", f"{word}es")
+        into_english = (word, f"{word}s", f"{word}es", *(spellings(more[0]) if more else ()))
         yield _one("translation", "en", topic, parts["words en"], [english], hans, rng)
         yield _one("translation", "zh", topic, parts["words zh"], [hans[0]], into_english, rng)
         if rng.random() < 0.3:
