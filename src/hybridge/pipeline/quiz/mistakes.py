@@ -10,7 +10,7 @@ from hybridge.pipeline.quiz.checks import Holds
 from hybridge.pipeline.quiz.items import Section, spellings, spread, table
 from hybridge.pipeline.quiz.question import Language, Question
 
-APART = {"one": "1", "two": "2", "do not": "don't", "doesn't": "does not", "haven't": "have not"}
+APART = {"doesn't": "does not", "don't": "do not", "haven't": "have not"}
 
 
 def spelling(rng: random.Random) -> Iterator[Question]:
