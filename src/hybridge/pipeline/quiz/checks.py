@@ -25,12 +25,20 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _HAN_DIGITS = "〇零一二三四五六七八九十百千万亿两"
 _FENCE = re.compile(r"^```[a-z]*\n?(.*?)\n?```\s*$", re.DOTALL | re.IGNORECASE)
 
+_YES_NO = re.compile(
+    r"\b(?:(?P<no>no|not|false|incorrect|wrong|cannot|\w+n't)|(?P<yes>yes|true|correct|right))\b"
+)
+_YES_NO_ZH = re.compile(
+    r"(?P<no>不(?!过)|没(?!错)|否|错|假|并非|^非(?![洲常])|^无(?!论)|是[错假])"
+    r"|(?P<yes>没错|正确|属于|可以|^真(?!空)|是(?![否不])|对(?!于)|能(?!否)|会(?![议否])|有(?![些人时]))"
+)
+
 
 def plain(text: str) -> str:
     """Full-width characters narrowed, case folded, white space single, what wraps it taken off."""
-    said = unicodedata.normalize("NFKC", _FENCE.sub(r"\1", text.strip()))
+    said = unicodedata.normalize("NFKC", _FENCE.sub(r"\1", text.strip())).replace("’", "'")
     said = re.sub(r"\s+", " ", said).strip(_WRAP)
-    return _LEAD.sub("", said).strip(_WRAP).casefold()
+    return (_LEAD.sub("", said).strip(_WRAP) or said).casefold()
 
 
 def holds(said: str, part: str) -> bool:
@@ -139,17 +147,21 @@ class Label(Struct, frozen=True, tag="label"):
 
 
 class Choice(Struct, frozen=True, tag="choice"):
-    """A letter of several, alone or first; or the words behind it."""
+    """A letter of several, alone or first; or the words behind it, alone or at the end."""
 
     letter: str
     words: str = ""
 
     def accepts(self, answer: str) -> bool:
-        said = plain(answer)
+        said, words = plain(answer), plain(self.words)
+        if words and re.sub(r"^(?:an?|the) ", "", said) == words:
+            return True
         letter = re.match(r"(?:option |选项|选)?([a-j])(?![a-z])", said)
         if letter:
             return letter[1] == self.letter.casefold()
-        return bool(self.words) and said == plain(self.words)
+        if not words or len(said) > len(words) + 60:
+            return False
+        return re.search(rf"(?:\W|[是为]){re.escape(words)}$", said) is not None
 
 
 class Listed(Struct, frozen=True, tag="listed"):
@@ -207,6 +219,7 @@ Check = (
     | Ratio
     | Label
     | Choice
+    | YesNo
     | Listed
     | JsonIs
     | Matches
