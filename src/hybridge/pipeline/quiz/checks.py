@@ -210,6 +210,17 @@ class Matches(Struct, frozen=True, tag="matches"):
         return re.fullmatch(self.pattern, answer.strip(), re.DOTALL) is not None
 
 
+class YesNo(Struct, frozen=True, tag="yes_no"):
+    """Yes or no, by the first word that says either: "Yes", "True", "It does not", 是, 不会."""
+
+    yes: bool
+
+    def accepts(self, answer: str) -> bool:
+        said = plain(answer)
+        found = _YES_NO.search(said) or _YES_NO_ZH.search(said)
+        return found is not None and (found.lastgroup == "yes") is self.yes
+
+
 Check = (
     Exact
     | Holds
