@@ -60,7 +60,8 @@ class Encoder:
         *,
         runs: int = 1,
         batch: int = 1,
-        opened: Opened[object] | None = None,
+        provider: str = CPU,
+        passed_over: Sequence[str] = (),
         load_s: float = 0.0,
     ) -> None:
         """`runs`: at the same time, each in a thread; `batch`: texts in a run, at most."""
@@ -68,9 +69,9 @@ class Encoder:
         self._line = Line(cost, graph.read, runs=runs, most=batch)
         self._threads = ThreadPoolExecutor(runs, thread_name_prefix="encoder")
         self._closed = False
-        self.provider = CPU if opened is None else opened.provider
+        self.provider = provider
         """The execution provider that computes."""
-        self.passed_over = () if opened is None else opened.passed_over
+        self.passed_over = passed_over
         """Why those that are preferred to it do not, in words."""
         self.batch = batch
         """Texts in a run, at most."""
@@ -106,7 +107,8 @@ class Encoder:
             cost,
             runs=runs if opened.provider == CPU else 1,
             batch=batch,
-            opened=opened,
+            provider=opened.provider,
+            passed_over=opened.passed_over,
             load_s=time.perf_counter() - started_s,
         )
         _tell(model, encoder, hardware)
