@@ -155,6 +155,10 @@ class Encoder:
         except TimeoutError:
             self.refused("late")
             return None
+        except asyncio.CancelledError:
+            if time.perf_counter() >= wanted.needed_s:  # who waited kept the same deadline
+                self.refused("late")
+            raise
         finally:
             self._line.leave(wanted)
 

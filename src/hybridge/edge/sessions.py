@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 PROVIDERS = ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider")
 """Preference of execution providers (SPEC R56)."""
 CPU = PROVIDERS[-1]
-TITLES = dict(zip(PROVIDERS, ("TensorRT", "CUDA", "CPU"), strict=True))
+TITLES: Mapping[str, str] = dict(zip(PROVIDERS, ("TensorRT", "CUDA", "CPU"), strict=True))
 """What people call them."""
-_NAMES = dict(zip(("tensorrt", "cuda", "cpu"), PROVIDERS, strict=True))
+_NAMES: Mapping[str, str] = dict(zip(("tensorrt", "cuda", "cpu"), PROVIDERS, strict=True))
 _LIBRARIES = {
     "TensorrtExecutionProvider": "TensorRT, CUDA and cuDNN",
     "CUDAExecutionProvider": "CUDA and cuDNN",
