@@ -17,6 +17,8 @@ AT_ONCE = (1, 8, 32)
 """Requests that are decided at the same time: so many callers, each with the next one at once."""
 DISTINCT = 400
 """Prompts of a size; with more callers than so they come again."""
+ENCODED = 0.95
+"""Share of decisions that need the encoder for a rate to count: the text head alone is no feat."""
 WARM_UP_S = 0.3
 PATIENCE_S = 1.0
 """Deadline of each score here, so that throughput is not bought with scores of the text alone."""
@@ -38,6 +40,11 @@ class Crowd:
         return len(self.times.calls_ms) / self.seconds
 
     @property
+    def share(self) -> float:
+        """0-1, of decisions whose encoder was there in time."""
+        return self.with_encoder / len(self.times.calls_ms)
+
+    @property
     def cpu_ms(self) -> float:
         """Of one decision: the figure that a busy machine disturbs least."""
         return 1000 * self.cpu_s / len(self.times.calls_ms)
@@ -48,7 +55,7 @@ class Crowd:
             "decisions": decided,
             "per_second": round(self.per_second, 1),
             "cpu_ms": round(self.cpu_ms, 3),
-            "with_encoder": round(self.with_encoder / decided, 3),
+            "with_encoder": round(self.share, 3),
             "p50_ms": round(self.times.at(0.5), 3),
             "p99_ms": round(self.times.at(0.99), 3),
         }
@@ -97,7 +104,7 @@ def crowd_rows(figures: Mapping[tuple[str, int], Crowd]) -> list[list[str]]:
             f"{seen.per_second:.0f}",
             f"{seen.cpu_ms:.2f}",
             f"{seen.times.at(0.5):.1f} / {seen.times.at(0.99):.1f}",
-            f"{seen.with_encoder / len(seen.times.calls_ms):.0%}",
+            f"{seen.share:.0%}",
         ]
         for (size, at_once), seen in figures.items()
     ]
@@ -111,9 +118,7 @@ def crowd_missed(figures: Mapping[tuple[str, int], Crowd]) -> Iterator[str]:
     for (size, at_once), seen in figures.items():
         if at_once == 1 and size == REFERENCE and seen.times.at(0.99) >= FAST_MS:
             yield f"{size}, alone: p99 {seen.times.at(0.99):.1f} ms, not under {FAST_MS:g} ms"
-    best = max(
-        (seen.per_second for (size, at_once), seen in figures.items() if at_once > 1),
-        default=0.0,
-    )
+    several = [seen for (_, at_once), seen in figures.items() if at_once > 1]
+    best = max((seen.per_second for seen in several if seen.share >= ENCODED), default=0.0)
     if best < PER_SECOND:
-        yield f"{best:.0f} decisions/s at most, not {PER_SECOND}"
+        yield f"{best:.0f} decisions/s with the encoder at most, not {PER_SECOND}"
