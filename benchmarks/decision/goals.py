@@ -10,6 +10,10 @@ RULES_MAX_MS = 0.2
 """Facts and rules, at the median, 128 tokens."""
 TEXT_MAX_MS = 1.0
 """Features and n-grams, at the median, any length."""
+FAST_MS = 8.0
+"""A whole decision, alone, at 128 tokens on one thread, at the 99th percentile."""
+PER_SECOND = 500
+"""Decisions a second on two cores, of several at once."""
 TOLERANCE_MS = 10.0
 """For the slowest of all, beyond the scorer's deadline: a turn of the scheduler, on a machine that
 is not ours alone. At the 95th percentile there is none."""

@@ -43,6 +43,7 @@ def doctor(config: Config = None, as_json: Json = False) -> None:
     findings = [
         *_machine(),
         *_models(settings),
+        _encoder(settings),
         *_port(settings),
         *asyncio.run(_backends(settings)),
     ]
@@ -79,6 +80,19 @@ def _models(settings: Settings) -> Iterator[Finding]:
             yield Finding(
                 f"model {row.model}", "ok" if found else "fail", "here" if found else "no such file"
             )
+
+
+def _encoder(settings: Settings) -> Finding:
+    from hybridge import wiring
+    from hybridge.edge.sessions import CPU, TITLES
+
+    encoder = wiring.encoder(settings)
+    encoder.close()
+    on, wanted = encoder.provider, settings.scorer.provider
+    passed = f" ({'; '.join(encoder.passed_over)})" if encoder.passed_over else ""
+    said = f"on {TITLES[on]}, loaded and warm in {encoder.load_s:.2f} s{passed}"
+    lacking = on == CPU and wanted not in ("auto", "cpu")
+    return Finding("scorer", "warn" if lacking else "ok", said)
 
 
 def _port(settings: Settings) -> Iterator[Finding]:

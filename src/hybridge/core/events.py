@@ -148,6 +148,17 @@ class ModelLoaded(Struct, frozen=True):
     seconds: float
 
 
+class Inferred(Struct, frozen=True):
+    """A model of this device has computed (R58)."""
+
+    backend: str
+    phase: str
+    """`prefill` (the prompt), `decode` (the answer) or `encode`."""
+    tokens: int
+    """Those that were computed, not those that were still known."""
+    seconds: float
+
+
 GatewayEvent = (
     Served
     | Exited
@@ -158,6 +169,7 @@ GatewayEvent = (
     | BreakerMoved
     | HealthMoved
     | ModelLoaded
+    | Inferred
 )
 Subscriber = Callable[[GatewayEvent], None]
 

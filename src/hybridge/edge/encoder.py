@@ -1,128 +1,282 @@
-"""The sentence encoder of the scorer: INT8 through ONNX Runtime, under a deadline (R2, R56)."""
+"""The scorer's sentence encoder: ONNX Runtime in threads of its own, under deadlines (R2, R56).
+
+Texts that come while a run is under way are taken together in the next one; a lone text waits for
+nobody.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import Future, ThreadPoolExecutor
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-import numpy as np
 import onnxruntime as ort
-from numpy.typing import NDArray
+from msgspec import Struct
 from tokenizers import Tokenizer
 
-Vector = NDArray[np.float32]
+from hybridge.edge.line import Answer, Line, Run, Wanted
+from hybridge.edge.run_cost import Cost
+from hybridge.edge.sessions import CPU, TITLES, Hardware, Opened, open_best
+from hybridge.edge.text_graph import MAX_TOKENS, TextGraph, Vector
 
 ASSETS = Path(__file__).parent / "assets"
-"""The shipped encoder: all-MiniLM-L6-v2 in INT8."""
-MAX_TOKENS = 128
-HEAD_TOKENS = 64
-"""Of a longer text the first half and the last are read: people ask before or after they paste."""
-READ_CHARS = 1000
-"""The tokenizer, which takes time in proportion, is given no more of either end than could matter:
-a token of less than one character does not exist, and 64 of them are looked at."""
-QUEUE = 4
-"""Texts that may be under way at once; with more, the next would come too late anyway."""
-PROVIDERS = ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider")
-"""Preference of execution providers (SPEC R56)."""
-WARM_UP_TOKENS = (8, 64, MAX_TOKENS)
-_TINY = 1e-12
+"""The shipped encoder."""
+BATCH = 32
+"""Texts in a run at most, where their vectors do not depend on each other."""
+_WARM = "warm " * MAX_TOKENS
+_FEW = 8
+
+_log = logging.getLogger("hybridge.encoder")
+
+
+class Ran(Struct, frozen=True):
+    """One run is over."""
+
+    texts: int
+    """How many were computed together; 0 where nobody waited to the end."""
+    tokens: int
+    """Padding included."""
+    seconds: float
+
+
+Told = Callable[[Ran], None]
+Outcome = tuple[Answer, Vector | Exception | None]
 
 
 class Encoder:
-    """Turns texts into vectors of unit length, one at a time, in a thread of its own.
+    """Turns texts into vectors of unit length.
 
-    Late work is stopped, and never piles up: what nobody waits for any more leaves the queue.
+    Each text has a deadline of its own; late work is stopped, and never piles up.
     """
 
-    def __init__(self, session: ort.InferenceSession, tokenizer: Tokenizer) -> None:
-        self._session = session
-        self._tokenizer = tokenizer
-        self._inputs = {wanted.name for wanted in session.get_inputs()}
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
-        self._under_way: list[Future[Vector]] = []
+    def __init__(
+        self,
+        graph: TextGraph,
+        cost: Cost,
+        *,
+        runs: int = 1,
+        batch: int = 1,
+        provider: str = CPU,
+        passed_over: Sequence[str] = (),
+        load_s: float = 0.0,
+    ) -> None:
+        """`runs`: at the same time, each in a thread; `batch`: texts in a run, at most."""
+        self._graph = graph
+        self._line = Line(cost, graph.read, runs=runs, most=batch)
+        self._threads = ThreadPoolExecutor(runs, thread_name_prefix="encoder")
+        self._closed = False
+        self.provider = provider
+        """The execution provider that computes."""
+        self.passed_over = passed_over
+        """Why those that are preferred to it do not, in words."""
+        self.batch = batch
+        """Texts in a run, at most."""
+        self.load_s = load_s
+        """How long loading took, warm-up included."""
+        self.told: Told = _nothing
+        """Hears of every run, on the event loop of those who waited for it."""
+        self.refused: Callable[[str], None] = _nothing
+        """Hears why a text got no vector: `queue`, it would have come too late, or `late`."""
 
     @classmethod
-    def load(cls, model: Path, tokenizer: Path, *, threads: int) -> Self:
+    def load(
+        cls,
+        model: Path,
+        tokenizer: Path,
+        *,
+        threads: int,
+        runs: int = 1,
+        hardware: Hardware = Hardware(),  # noqa: B008 - frozen
+    ) -> Self:
         """Loads and warms up; blocking, about half a second. Raises what the two libraries do."""
-        session = ort.InferenceSession(str(model), session_options(threads), providers=available())
-        words = Tokenizer.from_file(str(tokenizer))
-        words.no_padding()
-        words.no_truncation()  # here it is done at both ends
-        encoder = cls(session, words)
-        for tokens in WARM_UP_TOKENS:
-            encoder.encode("warm " * tokens)
+        started_s = time.perf_counter()
+
+        def warm(session: ort.InferenceSession) -> tuple[TextGraph, Cost]:
+            graph = TextGraph(session, Tokenizer.from_file(str(tokenizer)))
+            return graph, warmed_up(graph)
+
+        opened = faster(open_best(model, hardware, threads, warm), hardware, model, threads, warm)
+        graph, cost = opened.made
+        batch = BATCH if graph.is_steady() else 1
+        encoder = cls(
+            graph,
+            cost,
+            runs=runs if opened.provider == CPU else 1,
+            batch=batch,
+            provider=opened.provider,
+            passed_over=opened.passed_over,
+            load_s=time.perf_counter() - started_s,
+        )
+        _tell(model, encoder, hardware)
         return encoder
 
     @classmethod
-    def shipped(cls, *, threads: int) -> Self:
+    def shipped(
+        cls,
+        *,
+        threads: int,
+        runs: int = 1,
+        hardware: Hardware = Hardware(),  # noqa: B008 - frozen
+    ) -> Self:
         """The one in this package."""
-        return cls.load(ASSETS / "encoder.onnx", ASSETS / "tokenizer.json", threads=threads)
+        model, words = ASSETS / "encoder.onnx", ASSETS / "tokenizer.json"
+        return cls.load(model, words, threads=threads, runs=runs, hardware=hardware)
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return len(self.encode("warm"))
+
+    @property
+    def waiting(self) -> int:
+        """Texts in the queue; those under way are not in it."""
+        return len(self._line)
 
     async def embed(self, text: str, timeout_s: float) -> Vector | None:
-        """The vector, shape `(384,)`; None when it would come later than `timeout_s` seconds."""
-        self._under_way = [one for one in self._under_way if not one.done()]
-        if len(self._under_way) >= QUEUE:
+        """The vector, shape `(dimensions,)`; None when it would come later than `timeout_s`
+        seconds: at once, where those before it take so long."""
+        answer: Answer = asyncio.get_running_loop().create_future()
+        wanted = Wanted(text, time.perf_counter() + timeout_s, answer)
+        if self._closed:
             return None
-        options = ort.RunOptions()
-        running = self._thread.submit(self.encode, text, options)
-        self._under_way.append(running)
+        begin = self._line.join(wanted)
+        if begin is None:
+            self.refused("queue")
+            return None
+        if begin:
+            self._threads.submit(self._work)
         try:
             async with asyncio.timeout(timeout_s):
-                return await asyncio.wrap_future(running)
+                return await answer
         except TimeoutError:
+            self.refused("late")
             return None
+        except asyncio.CancelledError:
+            if time.perf_counter() >= wanted.needed_s:  # who waited kept the same deadline
+                self.refused("late")
+            raise
         finally:
-            options.terminate = True  # stops it, should it still compute for nobody
+            self._line.leave(wanted)
 
     def encode(self, text: str, options: ort.RunOptions | None = None) -> Vector:
-        """The same, blocking."""
-        ids = np.array([self._ids(text)], np.int64)
-        known = {
-            "input_ids": ids,
-            "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.zeros_like(ids),
-        }
-        feed = {name: known[name] for name in self._inputs}
-        output: Any = self._session.run(None, feed, options)[0]
-        return _unit(output[0])
+        """The same, blocking, and alone in its run."""
+        return self._graph.run([self._graph.read(text)], options)[0]
 
     def close(self) -> None:
-        """Waits for the text under way; the others are dropped."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        """Stops what is under way and waits for it; who still waits gets None. From its loop, or
+        once that has ended."""
+        self._closed = True
+        _settle([(wanted.answer, None) for wanted in self._line.clear()])
+        self._threads.shutdown(wait=True)
 
-    def _ids(self, text: str) -> list[int]:
-        read = text if len(text) <= 2 * READ_CHARS else f"{text[:READ_CHARS]} {text[-READ_CHARS:]}"
-        readable = read.encode(errors="replace").decode()  # half a surrogate pair is no text
-        ids: list[int] = self._tokenizer.encode(readable).ids
-        if len(ids) <= MAX_TOKENS:
-            return ids
-        return ids[:HEAD_TOKENS] + ids[HEAD_TOKENS - MAX_TOKENS :]
+    def _work(self) -> None:
+        """In a thread, until nobody waits."""
+        while (run := self._line.take()) is not None:
+            started_s = time.perf_counter()
+            outcomes = self._computed(run)
+            took_s = time.perf_counter() - started_s
+            finished = outcomes is not None
+            self._line.end(run, took_s, finished=finished)
+            texts = len(run.texts) if finished else 0
+            self._deliver(run, outcomes or [], Ran(texts, run.tokens, took_s))
+
+    def _computed(self, run: Run) -> Sequence[Vector | Exception | None] | None:
+        """A vector for each text, or what went wrong with it; None: nobody waited to the end."""
+        try:
+            return self._graph.run(run.ids, run.options)
+        except Exception as error:  # ONNX Runtime raises classes of its own
+            if run.options.terminate:
+                return None
+            if len(run.texts) == 1:
+                return [error]
+            return [self._alone(run, ids) for ids in run.ids]
+
+    def _alone(self, run: Run, ids: Sequence[int]) -> Vector | Exception | None:
+        """One text of a run that failed: it may not have been the reason."""
+        try:
+            return self._graph.run([ids], run.options)[0]
+        except Exception as error:  # as above
+            return None if run.options.terminate else error
+
+    def _deliver(self, run: Run, outcomes: Sequence[Vector | Exception | None], ran: Ran) -> None:
+        found = outcomes or [None] * len(run.texts)
+        pairs = [(text.answer, one) for text, one in zip(run.texts, found, strict=True)]
+        for number, loop in enumerate({answer.get_loop() for answer, _ in pairs}):
+            own = [pair for pair in pairs if pair[0].get_loop() is loop]
+            told = self.told if number == 0 else _nothing
+            try:
+                loop.call_soon_threadsafe(_settle_and_tell, own, told, ran)
+            except RuntimeError:  # the loop is closed, and with it everyone who waited
+                continue
 
 
-def available() -> list[str]:
-    """The execution providers that are present here, best first."""
-    present = set(ort.get_available_providers())
-    return [provider for provider in PROVIDERS if provider in present]
+def warmed_up(graph: TextGraph) -> Cost:
+    """Runs of several lengths, alone and together, and what they cost."""
+    ids = graph.read(_WARM)
+
+    def run(tokens: int) -> float:
+        started_s = time.perf_counter()
+        graph.run([ids[:tokens]])
+        return time.perf_counter() - started_s
+
+    graph.run([ids, ids[:_FEW]])
+    return Cost.measured(run, min(_FEW, len(ids) - 1), len(ids))
 
 
-def session_options(threads: int) -> ort.SessionOptions:
-    """How every session here computes (SPEC R56): on `threads` threads that do not spin."""
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
-    options.enable_cpu_mem_arena = True
-    options.enable_mem_pattern = True
-    # Threads that spin between two runs would take the core that the local LLM computes on.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
-    return options
+def faster(
+    opened: Opened[tuple[TextGraph, Cost]],
+    hardware: Hardware,
+    model: Path,
+    threads: int,
+    warm: Callable[[ort.InferenceSession], tuple[TextGraph, Cost]],
+) -> Opened[tuple[TextGraph, Cost]]:
+    """The CPU instead of a GPU that nobody has asked for and that is slower: INT8 graphs are made
+    for CPUs, and a GPU computes some of them in pieces."""
+    if opened.provider == CPU or hardware.provider != "auto":
+        return opened
+    plain = open_best(model, Hardware("cpu"), threads, warm)
+    gpu_s, cpu_s = opened.made[1].of(MAX_TOKENS), plain.made[1].of(MAX_TOKENS)
+    if gpu_s <= cpu_s:
+        return opened
+    slow = f"{TITLES[opened.provider]}: {1e3 * gpu_s:.1f} ms, where the CPU takes {1e3 * cpu_s:.1f}"
+    return Opened(plain.made, CPU, (*opened.passed_over, slow))
 
 
-def _unit(output: NDArray[np.float32]) -> Vector:
-    """A vector of length 1, from one per text or, where the graph does not pool, one per token."""
-    pooled = output.mean(axis=0) if output.ndim > 1 else output
-    return np.asarray(pooled / max(float(np.linalg.norm(pooled)), _TINY), np.float32)
+def _settle(outcomes: Iterable[Outcome]) -> None:
+    for answer, outcome in outcomes:
+        if answer.done() or answer.get_loop().is_closed():
+            continue
+        if isinstance(outcome, Exception):
+            answer.set_exception(outcome)
+        else:
+            answer.set_result(outcome)
+
+
+def _settle_and_tell(outcomes: Sequence[Outcome], told: Told, ran: Ran) -> None:
+    _settle(outcomes)
+    told(ran)
+
+
+def _nothing(_: object) -> None:
+    """Nobody listens."""
+
+
+def _tell(model: Path, encoder: Encoder, hardware: Hardware) -> None:
+    """In the log: what computes, and why not what would be better."""
+    asked_for_more = hardware.provider not in ("auto", "cpu") and encoder.provider == CPU
+    level = logging.WARNING if asked_for_more else logging.INFO
+    why = "; ".join(encoder.passed_over) or "nothing better was asked for"
+    together = "together" if encoder.batch > 1 else "one by one (its vectors depend on each other)"
+    _log.log(
+        level,
+        "%s computes on %s, texts %s, loaded in %.2f s (%s)",
+        model.name,
+        TITLES[encoder.provider],
+        together,
+        encoder.load_s,
+        why,
+    )

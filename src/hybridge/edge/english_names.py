@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from hybridge.edge.encoder import session_options
+from hybridge.edge.sessions import session_options
 from hybridge.privacy.finding import Finding, Level
 from hybridge.privacy.name_spans import may_name, name_spans
 from hybridge.privacy.word_traits import TRAITS, words

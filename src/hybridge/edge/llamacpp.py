@@ -28,6 +28,7 @@ from hybridge.edge.memory import check_room
 from hybridge.edge.refused import Refused
 from hybridge.edge.slots import Slots
 from hybridge.edge.telling import NEXT_CHOICE, Telling
+from hybridge.edge.timings import Timed, report, unheard
 from hybridge.modelstore.digest import fingerprint
 
 CONTEXT_TOKENS = 4096
@@ -52,6 +53,8 @@ class LlamaCpp:
         self._threads = ThreadPoolExecutor(config.slots, thread_name_prefix=f"llm-{spec.name}")
         self._running: set[Generation] = set()
         self._closed = False
+        self.timed: Timed = unheard
+        """Hears how long each prompt and each answer took to compute."""
 
     @classmethod
     async def load(
@@ -71,6 +74,11 @@ class LlamaCpp:
     @property
     def spec(self) -> BackendSpec:
         return self._spec
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a slot."""
+        return self._slots.waiting
 
     async def probe(self) -> None:
         """Raises `BackendError` once it is closed; loaded weights need no other probing."""
@@ -172,6 +180,7 @@ class LlamaCpp:
         return said
 
     def _read(self, telling: Telling, said: str) -> Sequence[Chunk]:
+        report(said, self.timed)
         try:
             return telling.read(said)
         except ErrorInBand as refusal:

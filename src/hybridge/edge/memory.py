@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +11,8 @@ from hybridge.core.errors import ModelError
 from hybridge.edge.control_groups import GROUPS, MEMBERSHIP, folders
 
 _MEMINFO = Path("/proc/meminfo")
+_STATM = Path("/proc/self/statm")
+_PAGE = mmap.PAGESIZE
 _MB = 1_000_000
 
 
@@ -26,6 +29,14 @@ def check_room(gguf: Path, available: int | None = None) -> None:
             "of memory are available; choose a smaller model, or free memory (a model in use is "
             "only put down once the new one is loaded)"
         )
+
+
+def memory() -> dict[str, int | None]:
+    """Bytes that this process holds (`resident`) and that are left (`available`), where told."""
+    resident: int | None = None
+    with suppress(OSError, ValueError, IndexError):
+        resident = int(_STATM.read_text().split()[1]) * _PAGE
+    return {"resident": resident, "available": available_bytes(_MEMINFO, GROUPS, MEMBERSHIP)}
 
 
 def available_bytes(meminfo: Path, groups: Path, membership: Path) -> int | None:

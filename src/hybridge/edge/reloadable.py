@@ -73,6 +73,12 @@ class Reloadable:
         """Where it stands now."""
         return self._state
 
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for the engine's slots; 0 where it has no queue of its own."""
+        engine = None if self._held is None else self._held.engine
+        return getattr(engine, "waiting", 0)
+
     async def load(self) -> None:
         """Loads the engine, if it is not there. Raises `ModelError`, which becomes the state."""
         before = self._ended

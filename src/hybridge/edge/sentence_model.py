@@ -15,7 +15,8 @@ from tokenizers import Tokenizer
 from hybridge.core.embedding import Vectors
 from hybridge.core.errors import ModelError
 from hybridge.edge.embedder_config import SHIPPED, EmbedderConfig, Pooling
-from hybridge.edge.encoder import ASSETS, available, session_options
+from hybridge.edge.encoder import ASSETS
+from hybridge.edge.sessions import available, session_options
 
 MAX_TOKENS = 512
 """Where a folder does not say how much its model reads."""

@@ -19,6 +19,10 @@ from hybridge.edge.control_groups import GROUPS, MEMBERSHIP, folders
 _CPUS = Path("/sys/devices/system/cpu")
 
 
+SCORER_MAX = 4
+"""More runs of the encoder at once than one event loop could ask for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shares:
     """How many compute threads each part may use."""
@@ -26,16 +30,17 @@ class Shares:
     llm: int
     """Threads of each local LLM."""
     scorer: int
-    """Threads of the sentence encoder."""
+    """Threads of the sentence encoder, each for a run of its own."""
 
 
 def shares(available: int, *, llms: int) -> Shares:
     """Divides `available` cores between `llms` local LLMs and the rest of the gateway.
 
-    One core is kept free for the event loop and the scorer wherever there is more than one.
+    One core is kept free for the event loop and the scorer wherever there is more than one. The
+    scorer alone takes what there is, for it computes only while requests wait for a score.
     """
     if llms == 0:
-        return Shares(llm=0, scorer=max(1, min(4, available - 1)))
+        return Shares(llm=0, scorer=min(SCORER_MAX, available))
     return Shares(llm=max(1, (available - 1) // llms), scorer=1)
 
 

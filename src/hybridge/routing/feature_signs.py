@@ -108,3 +108,20 @@ SIGNS = (
         ("step by step", "first,", "步骤", "分步", "一步一步"),
     ),
 )
+
+_WHOLE = tuple((index, word) for index, sign in enumerate(SIGNS) for word in sign.whole)
+_PARTS = tuple((index, part) for index, sign in enumerate(SIGNS) for part in sign.parts)
+_LATIN_PARTS = tuple((index, part) for index, part in _PARTS if part.isascii())
+
+
+def count_signs(lower: str, counted: Mapping[str, int]) -> list[int]:
+    """How often each of `SIGNS` occurs, as `Sign.count` counts it, in one pass over their words."""
+    found = [0] * len(SIGNS)
+    for index, word in _WHOLE:
+        if word in counted:
+            found[index] += counted[word]
+    count = lower.count
+    for index, part in _LATIN_PARTS if lower.isascii() else _PARTS:
+        if part in lower:
+            found[index] += count(part)
+    return found

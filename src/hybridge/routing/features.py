@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridge.routing.feature_signs import SIGNS
+from hybridge.routing.feature_signs import SIGNS, count_signs
 
 CLIP = 4.0
 """Standardised features beyond this many deviations say nothing more."""
@@ -23,6 +23,8 @@ _LETTERS = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for code in 
 # Both begin with what `re` can skip to: a set of characters, a literal.
 _NUMBER = re.compile(r"[0-9][0-9]*(?:\.[0-9]+)?")
 _OPTION = re.compile(r"\n[ \t]*\(?[A-J][.)、]")
+_NEWLINE, _QUOTE, _QUESTION, _BLANK = b'\n"?_'
+_ENDS, _LATEX, _OPERATORS, _BRACKETS = map(tuple, (b".!?", b"\\$", b"+*/=^<>", b"([{"))
 _LONG_WORD_CHARS = 10
 _MOST_NUMBERS = 50
 _MOST_HITS = 3
@@ -72,7 +74,7 @@ def features(text: str, context_chars: int = 0) -> NDArray[np.float32]:
     lower = read.lower()
     words = _words(lower)
     counted = Counter(words)
-    signs = [float(min(_MOST_HITS, sign.count(lower, counted))) for sign in SIGNS]
+    signs = [float(min(_MOST_HITS, hits)) for hits in count_signs(lower, counted)]
     scale = max(1.0, len(text) / max(1, len(read)))
     shape = _shape(read, words, counted, scale, context_chars)
     return np.array(shape + signs, np.float32)
@@ -102,29 +104,36 @@ def _shape(
     wide, chars = _wide(text), max(1, len(text))
     digits = sum(ascii_counts[48:58])
     numbers = _NUMBER.findall(text) if digits else []
-
-    def of(characters: str) -> int:
-        return sum([ascii_counts[ord(c)] for c in characters])
+    plain = text.isascii()
 
     return [
         math.log((chars + (WIDE_CHARS - 1) * wide) * scale + context_chars),
         math.log1p((len(words) + wide) * scale),
         wide / chars,
-        math.log1p(of("\n") * scale),
-        math.log1p((of(".!?") + _count(text, "。！？")) * scale),
+        math.log1p(ascii_counts[_NEWLINE] * scale),
+        math.log1p((_of(ascii_counts, _ENDS) + (0 if plain else _count(text, "。！？"))) * scale),
         math.log1p(len(numbers) * scale),
         digits / chars,
         _magnitude(numbers[:_MOST_NUMBERS]),
-        math.log1p(of("\\$") * scale),
-        math.log1p(of("+*/=^<>") * scale),
-        50 * of('"') / chars,
-        math.log1p(of("([{") * scale),
-        float(of("?") + text.count("？")),
+        math.log1p(_of(ascii_counts, _LATEX) * scale),
+        math.log1p(_of(ascii_counts, _OPERATORS) * scale),
+        50 * ascii_counts[_QUOTE] / chars,
+        math.log1p(_of(ascii_counts, _BRACKETS) * scale),
+        float(ascii_counts[_QUESTION] + (0 if plain else text.count("？"))),
         *_vocabulary(words, len(counted), sum(ascii_counts[65:91])),
-        float(len(_OPTION.findall(f"\n{text}"))),
+        float(_options(text)),
         _share(_long_words(counted), len(words), _USUAL_LONG),
-        20 * of("_") / chars,
+        20 * ascii_counts[_BLANK] / chars,
     ]
+
+
+def _of(ascii_counts: list[int], codes: tuple[int, ...]) -> int:
+    return sum([ascii_counts[code] for code in codes])
+
+
+def _options(text: str) -> int:
+    """Lines that begin as a choice does: `A.`, `(B)`."""
+    return len(_OPTION.findall(f"\n{text}"))
 
 
 def _vocabulary(words: list[str], distinct: int, upper: int) -> tuple[float, float, float]:
@@ -143,6 +152,9 @@ def _share(part: float, words: int, usual: float) -> float:
 
 
 def _long_words(counted: Mapping[str, int]) -> int:
+    longest = max(map(len, counted), default=0)
+    if longest < _LONG_WORD_CHARS:
+        return 0
     return sum([times for word, times in counted.items() if len(word) >= _LONG_WORD_CHARS])
 
 

@@ -52,7 +52,8 @@ class Weights(Struct, frozen=True):
 
     def probability(self, z: float) -> float:
         """0-1."""
-        return float(1.0 / (1.0 + np.exp(-np.clip(self.slope * z + self.offset, -30, 30))))
+        logit = min(30.0, max(-30.0, self.slope * z + self.offset))
+        return float(1.0 / (1.0 + np.exp(-logit)))
 
 
 class Wording(Struct, frozen=True):
@@ -110,7 +111,8 @@ class Head(Struct, frozen=True):
         raw = said.features
         vector = embedding if raw[NAMES.index("cjk_share")] <= CJK_SHARE_MAX else None
         head = self.text if vector is None else self.full
-        standard = np.clip((raw - self.mean) / self.deviation, -CLIP, CLIP)
+        # `np.clip` takes longer to call than the 35 numbers take.
+        standard = np.minimum(np.maximum((raw - self.mean) / self.deviation, -CLIP), CLIP)
         wording = float(head.ngrams[said.buckets] @ said.weights)
         topic = 0.0
         if vector is not None and head.embedding is not None:

@@ -11,9 +11,11 @@ READ_CHARS = 800
 """Of a long text, the first half of this and the last."""
 
 _ORDERS = np.array(ORDERS, np.uint32)[:, np.newaxis]
-_SHIFT, _LAST = np.uint32(15), np.uint32(BUCKETS - 1)
+_SHIFT, _LAST = np.uint32(15), np.uint16(BUCKETS - 1)
 _MULTIPLIERS = np.array((0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D), np.uint32)
 """Odd 32-bit constants of xxHash (Y. Collet): they spread neighbouring code points well."""
+_WEIGHTS = np.concatenate(([0.0], 1.0 + np.log(np.arange(1, len(ORDERS) * READ_CHARS + 1))))
+"""`1 + ln count` by count: a text has no more n-grams than so."""
 
 
 def ngrams(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -24,7 +26,7 @@ def ngrams(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     if not text:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     buckets, counts = _counted(_hashes(_codes(text)))
-    weights = 1.0 + np.log(counts)
+    weights = _WEIGHTS[counts]
     return buckets, (weights / np.sqrt(np.dot(weights, weights))).astype(np.float32)
 
 
@@ -35,11 +37,17 @@ def _codes(text: str) -> NDArray[np.uint32]:
 
 
 def _counted(hashes: NDArray[np.uint16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`np.unique` with counts. A stable sort of 16 bits is a radix sort, several times as fast."""
-    ordered = np.sort(hashes, kind="stable")
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    counts = np.diff(starts, append=len(ordered))
-    return ordered[starts].astype(np.int64), counts
+    """`np.unique` with counts, of an array that may be sorted in its place.
+
+    A stable sort of 16 bits is a radix sort, several times as fast. What numpy has in Python
+    (`diff`, `flatnonzero`) takes longer to call than the work does.
+    """
+    hashes.sort(kind="stable")
+    differs = np.empty(len(hashes) + 1, np.bool_)
+    differs[0] = differs[-1] = True
+    np.not_equal(hashes[1:], hashes[:-1], out=differs[1:-1])
+    (edges,) = differs.nonzero()
+    return hashes[edges[:-1]].astype(np.int64), edges[1:] - edges[:-1]
 
 
 def _hashes(codes: NDArray[np.uint32]) -> NDArray[np.uint16]:
@@ -48,11 +56,12 @@ def _hashes(codes: NDArray[np.uint32]) -> NDArray[np.uint16]:
     Row by row the same mixing, so all orders are mixed at once: the numpy calls, not the
     characters, are what takes time. An n-gram takes part in as many rounds as it has characters.
     """
-    mixed = np.repeat(_ORDERS, len(codes), axis=1)
+    mixed = np.empty((len(ORDERS), len(codes)), np.uint32)
+    mixed[:] = _ORDERS
     for place, multiplier in enumerate(_MULTIPLIERS):
         longer = mixed[place:, : max(0, len(codes) - place)]
         longer ^= codes[place:]
         longer *= multiplier
         longer ^= longer >> _SHIFT
     rows = [row[: max(0, len(codes) - place)] for place, row in enumerate(mixed)]
-    return (np.concatenate(rows) & _LAST).astype(np.uint16)
+    return np.concatenate(rows, dtype=np.uint16, casting="unsafe") & _LAST

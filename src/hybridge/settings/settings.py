@@ -13,6 +13,7 @@ from hybridge.cloud.config import CloudConfig
 from hybridge.core.config import Section
 from hybridge.edge.config import EdgeConfig, ModelsConfig
 from hybridge.edge.embedder_config import EmbeddingsConfig
+from hybridge.edge.scorer_config import ScorerConfig
 from hybridge.execution.config import ExecutionConfig
 from hybridge.learning.config import LearningConfig
 from hybridge.privacy.config import PrivacyConfig
@@ -47,6 +48,7 @@ class Settings(Section):
     records: RecordsConfig = RecordsConfig()
     learning: LearningConfig = LearningConfig()
     models: ModelsConfig = ModelsConfig()
+    scorer: ScorerConfig = ScorerConfig()
     alerts: AlertsConfig = AlertsConfig()
     telemetry: TelemetryConfig = TelemetryConfig()
     _secrets: Secrets = PrivateAttr(default_factory=Secrets)

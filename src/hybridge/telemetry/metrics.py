@@ -15,6 +15,7 @@ from hybridge.core.events import (
     Compared,
     GatewayEvent,
     HealthMoved,
+    Inferred,
     Judged,
     ModelLoaded,
     Served,
@@ -22,6 +23,7 @@ from hybridge.core.events import (
 )
 from hybridge.core.request import Clearance, Tier
 from hybridge.telemetry.allowed import Allowed
+from hybridge.telemetry.inference import Inference
 from hybridge.telemetry.series import Counts, Spread
 
 _NONE = "none"
@@ -107,6 +109,8 @@ class Metrics:
         self._spans = self._counter("spans", "Spans put to the collector.", "outcome")
         self.allowed = Allowed(self.registry)
         """What API keys have spent and may still ask for."""
+        self.inference = Inference(self.registry)
+        """What the models of this device cost."""
         self._gauge("build_info", "1; the version is in the label.", "version").labels(
             __version__
         ).set(1)
@@ -135,6 +139,7 @@ class Metrics:
         """Says nothing more of a backend that is no more, or is another."""
         self._available.remove(backend)
         self._breaker.remove(backend)
+        self.inference.forget(backend)
 
     def on_event(self, event: GatewayEvent) -> None:
         """Counts one event. Cheap enough for the request path."""
@@ -152,6 +157,8 @@ class Metrics:
             case ModelLoaded():
                 self._available.labels(event.backend).set(1)
                 self._load.labels(event.backend).set(event.seconds)
+            case Inferred():
+                self.inference.on_inferred(event)
 
     def _on_comparison(self, event: Compared | Judged | ShadowDropped) -> None:
         match event:

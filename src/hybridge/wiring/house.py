@@ -23,6 +23,7 @@ from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring.building import generation
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.lasting import Lasting, Secrecy
+from hybridge.wiring.measures import depths
 from hybridge.wiring.row import Around
 from hybridge.wiring.rows import Prepare, Rows, new
 from hybridge.wiring.switch import Switch
@@ -155,6 +156,7 @@ class House:
             longest_s=settings.execution.deadline_s + OVERDUE_S,
         )
         lasting.metrics.watch_in_flight(lambda: len(app.drain))
+        lasting.metrics.inference.watch_queues(lambda: depths(lasting.encoder, self.engines))
         return app
 
 

@@ -24,7 +24,7 @@ from hybridge.server.session import session_key
 from hybridge.settings import Settings
 from hybridge.storage.records import Records
 from hybridge.telemetry.metrics import Metrics
-from hybridge.wiring import local
+from hybridge.wiring import local, measures
 from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
 from hybridge.wiring.news import News
@@ -92,8 +92,10 @@ class Lasting:
         if news is not None:
             stack.push_async_callback(news.close)
             news.take(settings)
-        encoder = Encoder.shipped(threads=local.thread_shares(settings).scorer)
+        encoder = local.encoder(settings)
         stack.callback(encoder.close)
+        measures.watch_encoder(metrics, encoder)
+        measures.watch_device(metrics)
         routing = settings.routing
         return cls(
             clock,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Clock
-from hybridge.core.events import Events, ModelLoaded
+from hybridge.core.events import Events, Inferred, ModelLoaded
 from hybridge.core.request import Feature
 from hybridge.edge.abilities import abilities
 from hybridge.edge.config import EdgeBackendConfig
+from hybridge.edge.encoder import Encoder
 from hybridge.edge.fetch import Fetcher, SourceReader
 from hybridge.edge.hub import Hub
 from hybridge.edge.llamacpp import LlamaCpp, spec_of
 from hybridge.edge.reloadable import Load, Reloadable
+from hybridge.edge.sessions import Hardware
 from hybridge.edge.threads import Shares, cores, shares
 from hybridge.edge.wheels import Wheels
 from hybridge.modelstore.catalogue import CATALOGUE
@@ -48,6 +51,18 @@ def thread_shares(settings: Settings) -> Shares:
     """This machine's cores, divided between the configured engines."""
     llms = sum(row.engine == "llamacpp" for row in settings.edge.backends)
     return shares(cores(), llms=llms)
+
+
+def encoder(settings: Settings) -> Encoder:
+    """The scorer's encoder, loaded and warmed up; blocking, half a second without a GPU."""
+    asked = settings.scorer
+    return Encoder.shipped(
+        threads=asked.threads,
+        runs=asked.runs or max(1, thread_shares(settings).scorer // asked.threads),
+        hardware=Hardware(
+            asked.provider, asked.device_id, model_store(settings).folder / "tensorrt"
+        ),
+    )
 
 
 def engines(settings: Settings, events: Events, clock: Clock) -> Mapping[str, Reloadable]:
@@ -94,10 +109,15 @@ def loader(
         if not _is_path(row.model):
             path = await asyncio.to_thread(fetching.ensure, row.model)
         engine = await LlamaCpp.load(spec, path, row, threads)
+        engine.timed = partial(_emit, events, row.name)
         events.emit(ModelLoaded(row.name, clock.monotonic() - started_s))
         return engine
 
     return load
+
+
+def _emit(events: Events, backend: str, phase: str, tokens: int, seconds: float) -> None:
+    events.emit(Inferred(backend, phase, tokens, seconds))
 
 
 def _is_path(model: str) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,17 @@ import onnxruntime as ort
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.edge.onnx_graphs import table_graph, unpooled_graph
+from tokenizers import Tokenizer
 
-from hybridge.edge.encoder import ASSETS, QUEUE, Encoder, available
+from hybridge.edge.encoder import ASSETS, BATCH, Encoder, Ran
+from hybridge.edge.run_cost import Cost
+from hybridge.edge.sessions import available
+from hybridge.edge.text_graph import TextGraph, Vector
 
 pytestmark = pytest.mark.anyio
 LONG = "word " * 2000
+WORDS = Tokenizer.from_file(str(ASSETS / "tokenizer.json"))
 
 
 @pytest.fixture(scope="module")
@@ -67,21 +75,29 @@ async def test_late_is_none_and_does_not_hold_up_the_next(encoder: Encoder) -> N
     assert await encoder.embed("and now?", 30) is not None
 
 
-async def test_a_crowd_is_answered_in_part_and_never_piles_up(encoder: Encoder) -> None:
-    results = await asyncio.gather(*(encoder.embed(LONG, 30) for _ in range(3 * QUEUE)))
+async def test_a_crowd_is_answered_as_far_as_time_allows_and_the_rest_is_told_at_once(
+    encoder: Encoder,
+) -> None:
+    why: list[str] = []
+    encoder.refused = why.append
+    results = await asyncio.gather(*(encoder.embed(LONG, 0.3) for _ in range(300)))
     answered = [vector for vector in results if vector is not None]
-    assert QUEUE <= len(answered) < 3 * QUEUE
+    assert len(answered) < 300
+    assert why.count("queue") > 0
+    assert len(answered) + len(why) == 300
+    assert encoder.waiting == 0
     assert await encoder.embed("the next", 30) is not None
 
 
 async def test_who_goes_away_frees_the_place(encoder: Encoder) -> None:
-    gone = [asyncio.create_task(encoder.embed(LONG, 30)) for _ in range(QUEUE)]
+    gone = [asyncio.create_task(encoder.embed(LONG, 30)) for _ in range(20)]
     await asyncio.sleep(0)
+    assert encoder.waiting > 0
     for task in gone:
         task.cancel()
     await asyncio.gather(*gone, return_exceptions=True)
-    while await encoder.embed("still here", 30) is None:
-        await asyncio.sleep(0.01)  # the one under way has to notice first
+    assert encoder.waiting == 0
+    assert await encoder.embed("still here", 30) is not None
 
 
 def test_it_asks_for_what_is_here_and_for_the_processor_last() -> None:
@@ -102,39 +118,190 @@ def test_a_graph_that_wants_token_types_and_does_not_pool_works_too(tmp_path: Pa
     encoder.close()
 
 
-def unpooled_graph() -> bytes:
-    """An ONNX model: `(1, tokens)` of three inputs, added up, to `(1, tokens, 1)`."""
-    inputs = ("input_ids", "attention_mask", "token_type_ids")
-    nodes = (
-        _node("Add", inputs[:2], "sum"),
-        _node("Add", ("sum", inputs[2]), "all"),
-        _node("Cast", ("all",), "real", _field(1, b"to") + _number(3, 1) + _number(20, 2)),
-        _node("Unsqueeze", ("real",), "out", _field(1, b"axes") + _number(8, 2) + _number(20, 7)),
-    )
-    graph = b"".join(_field(1, node) for node in nodes) + _field(2, b"graph")
-    graph += b"".join(_field(11, _value(name, 7, 2)) for name in inputs)
-    graph += _field(12, _value("out", 1, 3))
-    return _number(1, 6) + _field(7, graph) + _field(8, _number(2, 11))
+class Table(TextGraph):
+    """A graph whose vectors tell texts apart; runs can be held back, and are remembered."""
+
+    def __init__(self, model: Path) -> None:
+        super().__init__(ort.InferenceSession(str(model)), WORDS)
+        self.may_run = threading.Event()
+        self.may_run.set()
+        self.runs: list[int] = []
+        self.broken_over = 10_000
+
+    def run(
+        self, texts: Sequence[Sequence[int]], options: ort.RunOptions | None = None
+    ) -> list[Vector]:
+        self.may_run.wait()
+        self.runs.append(len(texts))
+        if options is not None and options.terminate:
+            raise RuntimeError("stopped")
+        if max(map(len, texts)) > self.broken_over:
+            raise ValueError("too long for this one")
+        return super().run(texts, options)
 
 
-def _node(kind: str, inputs: tuple[str, ...], output: str, attribute: bytes = b"") -> bytes:
-    names = b"".join(_field(1, name.encode()) for name in inputs)
-    attributes = _field(5, attribute) if attribute else b""
-    return names + _field(2, output.encode()) + _field(4, kind.encode()) + attributes
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graphs") / "table.onnx"
+    path.write_bytes(table_graph(30522, 4))
+    return path
 
 
-def _value(name: str, kind: int, rank: int) -> bytes:
-    shape = b"".join(_field(1, _field(2, f"d{axis}".encode())) for axis in range(rank))
-    return _field(1, name.encode()) + _field(2, _field(1, _number(1, kind) + _field(2, shape)))
+@pytest.fixture
+def table(model: Path) -> Table:
+    return Table(model)
 
 
-def _field(tag: int, content: bytes) -> bytes:
-    return _varint(tag << 3 | 2) + _varint(len(content)) + content
+def batching(graph: TextGraph, runs: int = 1) -> Encoder:
+    """Starting a run costs as much as 100 tokens do."""
+    return Encoder(graph, Cost(1e-4, 1e-6), runs=runs, batch=BATCH)
 
 
-def _number(tag: int, value: int) -> bytes:
-    return _varint(tag << 3) + _varint(value)
+async def test_what_comes_during_a_run_is_taken_together_in_the_next(table: Table) -> None:
+    encoder, ran = batching(table), list[Ran]()
+    encoder.told = ran.append
+    table.may_run.clear()
+    texts = [f"number {n}" for n in range(9)]
+    first = asyncio.create_task(encoder.embed("the first", 30))
+    await asyncio.sleep(0.01)
+    others = [asyncio.create_task(encoder.embed(text, 30)) for text in texts]
+    await asyncio.sleep(0)
+    table.may_run.set()
+    found = await asyncio.gather(first, *others)
+    assert table.runs == [1, 8, 1]  # of nine, eight are read before the next run
+    assert [one.texts for one in ran] == [1, 8, 1]
+    assert ran[1].tokens == 8 * len(table.read(texts[0]))
+    for text, vector in zip(["the first", *texts], found, strict=True):
+        assert vector is not None
+        assert vector.tolist() == encoder.encode(text).tolist()
+    encoder.close()
 
 
-def _varint(value: int) -> bytes:
-    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + _varint(value >> 7)
+Asked = tuple[str, float, bool]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    asked=st.lists(
+        st.tuples(
+            st.text(max_size=200) | st.integers(0, 60).map(lambda n: "word " * n),
+            st.sampled_from([0.0, 0.001, 30.0]),
+            st.booleans(),
+        ),
+        max_size=25,
+    ),
+    runs=st.integers(1, 3),
+)
+def test_each_text_has_its_own_vector_whatever_comes_with_it(
+    model: Path, asked: list[Asked], runs: int
+) -> None:
+    """Some are late, some hang up; nobody else's answer is touched by it."""
+    graph = Table(model)
+    encoder = batching(graph, runs)
+
+    async def ask(text: str, within_s: float, leaves: bool) -> Vector | None:
+        task = asyncio.create_task(encoder.embed(text, within_s))
+        await asyncio.sleep(0)
+        if leaves:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            return await task
+        return None
+
+    async def everyone() -> list[Vector | None]:
+        return await asyncio.gather(*(ask(*one) for one in asked))
+
+    found = asyncio.run(everyone())
+    for (text, within_s, leaves), vector in zip(asked, found, strict=True):
+        if vector is not None:
+            assert vector.tolist() == encoder.encode(text).tolist()
+        else:
+            assert leaves or within_s < 30
+    assert encoder.waiting == 0
+    encoder.close()
+
+
+async def test_a_run_for_nobody_is_stopped(table: Table) -> None:
+    encoder, ran = batching(table), list[Ran]()
+    encoder.told = ran.append
+    table.may_run.clear()
+    pair = [asyncio.create_task(encoder.embed(text, 30)) for text in ("one", "two")]
+    await asyncio.sleep(0.01)
+    for task in pair:
+        task.cancel()
+    await asyncio.gather(*pair, return_exceptions=True)
+    table.may_run.set()
+    assert await encoder.embed("three", 30) is not None
+    assert sum(one.texts for one in ran) == 1
+    encoder.close()
+
+
+async def test_late_ones_hear_it_at_their_deadline_though_the_run_goes_on(table: Table) -> None:
+    encoder = batching(table)
+    table.may_run.clear()
+    patient = asyncio.create_task(encoder.embed("one", 30))
+    assert await encoder.embed("two", 0.01) is None
+    assert not patient.done()
+    table.may_run.set()
+    assert await patient is not None
+    encoder.close()
+
+
+async def test_one_bad_text_does_not_fail_those_computed_with_it(table: Table) -> None:
+    table.broken_over = 20
+    encoder = batching(table)
+    table.may_run.clear()
+    first = asyncio.create_task(encoder.embed("first", 30))
+    await asyncio.sleep(0.01)
+    texts = ["word " * 18, "word " * 19, "word " * 17]
+    others = [asyncio.create_task(encoder.embed(text, 30)) for text in texts]
+    await asyncio.sleep(0)
+    table.may_run.set()
+    found = await asyncio.gather(first, *others, return_exceptions=True)
+    kinds = [type(one) for one in found]
+    assert kinds == [np.ndarray, np.ndarray, ValueError, np.ndarray]
+    assert 3 in table.runs
+    encoder.close()
+
+
+async def test_a_text_that_cannot_be_tokenised_is_its_own_matter(model: Path) -> None:
+    class Picky(Table):
+        def read(self, text: str) -> list[int]:
+            if text == "poison":
+                raise RuntimeError("panic")
+            return super().read(text)
+
+    encoder = batching(Picky(model))
+    bad, good = await asyncio.gather(encoder.embed("poison", 0.2), encoder.embed("water", 30))
+    assert bad is None
+    assert good is not None
+    assert await encoder.embed("more water", 30) is not None
+    encoder.close()
+
+
+async def test_closing_answers_everyone_and_takes_nobody_new(table: Table) -> None:
+    encoder = batching(table)
+    table.may_run.clear()
+    asked = [asyncio.create_task(encoder.embed(f"number {n}", 30)) for n in range(5)]
+    await asyncio.sleep(0.01)
+    threading.Timer(0.02, table.may_run.set).start()
+    encoder.close()
+    assert await asyncio.gather(*asked) == [None] * 5
+    assert await encoder.embed("later", 30) is None
+
+
+def test_vectors_that_depend_on_each_other_are_computed_one_by_one(
+    encoder: Encoder, table: Table
+) -> None:
+    assert table.is_steady()
+    assert encoder.batch == (BATCH if encoder._graph.is_steady() else 1)
+
+
+async def test_an_encoder_serves_one_loop_after_another(table: Table) -> None:
+    encoder = batching(table)
+    vector = await encoder.embed("the same", 30)
+    other = await asyncio.to_thread(asyncio.run, encoder.embed("the same", 30))
+    assert vector is not None
+    assert other is not None
+    assert vector.tolist() == other.tolist()
+    encoder.close()

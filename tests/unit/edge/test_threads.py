@@ -25,7 +25,7 @@ def test_local_models_leave_a_core_wherever_there_is_more_than_one(
 def test_without_a_local_model_the_scorer_may_have_a_few(available: int) -> None:
     share = shares(available, llms=0)
     assert share.llm == 0
-    assert 1 <= share.scorer <= max(1, min(4, available - 1))
+    assert share.scorer == min(4, available)
 
 
 def test_two_cores_are_one_for_the_model_and_one_for_the_rest() -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybridge.routing.feature_signs import SIGNS, count_signs
 from hybridge.routing.features import (
     HEAD_CHARS,
     HIGH_WORDS,
@@ -95,3 +100,33 @@ def test_what_was_said_before_counts_as_length_only() -> None:
 def test_every_feature_has_words() -> None:
     assert len(NAMES) == len(set(NAMES)) == len(HIGH_WORDS) == len(LOW_WORDS)
     assert all(HIGH_WORDS)
+
+
+PIECES = [piece for sign in SIGNS for piece in (*sign.whole, *sign.parts)]
+
+
+@given(st.lists(st.sampled_from([*PIECES, " ", "\n", "？", "x"]), max_size=40).map("".join))
+def test_all_signs_at_once_are_each_sign_alone(text: str) -> None:
+    lower = text.lower()
+    counted = Counter(re.findall("[a-z]+", lower))
+    assert count_signs(lower, counted) == [sign.count(lower, counted) for sign in SIGNS]
+
+
+ASCII = st.characters(max_codepoint=127)
+
+
+@given(st.text(ASCII | st.sampled_from("。！？求é"), max_size=300))
+def test_marks_are_counted_one_by_one(text: str) -> None:
+    found = dict(zip(NAMES, features(text).tolist(), strict=True))
+
+    def logged(marks: str) -> float:
+        return float(np.float32(math.log1p(sum(map(text.count, marks)))))
+
+    assert found["log_lines"] == logged("\n")
+    assert found["log_sentences"] == logged(".!?。！？")
+    assert found["log_latex"] == logged("\\$")
+    assert found["log_operators"] == logged("+*/=^<>")
+    assert found["log_brackets"] == logged("([{")
+    assert found["question_marks"] == text.count("?") + text.count("？")
+    assert found["quote_share"] == np.float32(50 * text.count('"') / max(1, len(text)))
+    assert found["blank_share"] == np.float32(20 * text.count("_") / max(1, len(text)))

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from hybridge.cli.models.bench import bench
 from hybridge.cli.options import Config, Json, settings_of
 
-app = typer.Typer(help="Local models: list them, fetch them.", no_args_is_help=True)
+app = typer.Typer(help="Local models: list them, fetch them, time them.", no_args_is_help=True)
+app.command()(bench)
 
 
 @app.command("list")
