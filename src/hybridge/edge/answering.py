@@ -91,9 +91,7 @@ class Answering:
         if self._closed:
             raise self.error("is closed", Fault.NETWORK)
 
-    def error(
-        self, what: str, fault: Fault, *, retry_after_s: float | None = None
-    ) -> BackendError:
+    def error(self, what: str, fault: Fault, *, retry_after_s: float | None = None) -> BackendError:
         """An error of this backend."""
         name = self._spec.name
         return BackendError(

@@ -31,11 +31,10 @@ def answer(model: GenaiModel, ask: Ask, say: Say) -> Iterator[None]:
     if len(prompt) >= model.context_tokens:
         say(_too_long(len(prompt), model.context_tokens))
         return
-    grammar = model.held(ask)
     for index in range(ask.choices):
         if index:
             say(NEXT_CHOICE)
-        yield from _Choice(model, ask, say, index).steps(prompt, grammar)
+        yield from _Choice(model, ask, say, index).steps(prompt)
 
 
 class _Choice:
@@ -45,6 +44,7 @@ class _Choice:
         self._model = model
         self._ask = ask
         self._say = say
+        self._held = model.held(ask)
         self._sampler = Sampler(
             temperature=ask.temperature,
             top_k=ask.top_k,
@@ -70,9 +70,9 @@ class _Choice:
             "system_fingerprint": model.build,
         }
 
-    def steps(self, prompt: Tokens, grammar: str | None) -> Iterator[None]:
+    def steps(self, prompt: Tokens) -> Iterator[None]:
         length = min(self._model.context_tokens, len(prompt) + self._ask.max_tokens)
-        generator = self._model.generator(length, grammar)
+        generator = self._model.generator(length)
         for batch in batches(prompt):
             generator.append_tokens(batch)
             yield
@@ -97,15 +97,19 @@ class _Choice:
 
     def _next(self, generator: Any) -> int:
         """Chooses a token. Its logits are read before: afterwards they are gone."""
-        wanted, sampler = self._ask.logprobs, self._sampler
+        wanted, sampler, held = self._ask.logprobs, self._sampler, self._held
+        is_plain = sampler.is_plain and held is None
         logits: Logits | None = None
-        if wanted is not None or not sampler.is_plain:
+        if wanted is not None or not is_plain:
             logits = np.array(generator.get_logits()[0, -1])
-        if logits is not None and not sampler.is_plain:
-            generator.set_logits(sampler.noisy(logits))
+        if logits is not None and not is_plain:
+            allowed = None if held is None else held.allowed(len(logits))
+            generator.set_logits(sampler.noisy(logits, allowed))
         generator.generate_next_token()
         token = int(generator.get_next_tokens()[0])
         sampler.saw(token)
+        if held is not None:
+            held.take(token)
         if wanted is not None and logits is not None and token not in self._model.ends:
             self._tokens.append((self._written, self._probability(token, logits, wanted)))
         return token

@@ -14,7 +14,7 @@ from hybridge.core.request import Feature
 from hybridge.edge.abilities import OF_THE_ENGINE, tells_of_tools
 
 CONFIG = "genai_config.json"
-_LIBRARY = "onnxruntime_genai"
+_LIBRARIES = ("onnxruntime_genai", "llguidance")
 
 
 class _Decoder(Struct):
@@ -43,11 +43,11 @@ class GenaiFolder(Struct, frozen=True):
     """The largest of its files."""
 
 
-def check_library() -> None:
-    """Raises `ModelError` where ONNX Runtime GenAI is not installed."""
-    if find_spec(_LIBRARY) is None:
+def check_libraries() -> None:
+    """Raises `ModelError` where ONNX Runtime GenAI, or what it goes with, is not installed."""
+    if missing := [name for name in _LIBRARIES if find_spec(name) is None]:
         raise ModelError(
-            "engine `ortgenai` needs ONNX Runtime GenAI, which is not installed: "
+            f"engine `ortgenai` needs {' and '.join(missing)}, which is not installed: "
             'pip install "hybridge[ortgenai]"'
         )
 

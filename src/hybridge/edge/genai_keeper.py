@@ -30,8 +30,7 @@ class Keeper:
         *,
         backoff_s: float = BACKOFF_S,
     ) -> None:
-        self.worker: Worker | None = worker
-        """None while there is none."""
+        self._worker: Worker | None = worker
         self.why = ""
         """How the last one was lost, or could not be started."""
         self.given_up = False
@@ -41,11 +40,17 @@ class Keeper:
         self._backoff_s = backoff_s
         self._watching = asyncio.create_task(self._watch(worker), name=f"keeper of {name}")
 
+    @property
+    def worker(self) -> Worker | None:
+        """None while there is none."""
+        worker = self._worker
+        return None if worker is None or worker.end else worker
+
     async def close(self) -> None:
         """Ends the worker; none comes after it."""
         self._watching.cancel()
         await asyncio.wait({self._watching})  # a worker that was being started is ended by then
-        worker, self.worker = self.worker, None
+        worker, self._worker = self._worker, None
         if worker is not None:
             await worker.close()
 
@@ -54,9 +59,9 @@ class Keeper:
         while True:
             since = loop.time()
             self.why = f"its worker process {await asyncio.shield(worker.lost)}"
-            self.worker = None
+            self._worker = None
             row = 0 if loop.time() - since >= STEADY_S else row
-            while self.worker is None:
+            while self._worker is None:
                 if row >= RESTARTS:
                     self.given_up = True
                     _log.error("%s: %s; it is not started again", self._name, self.why)
@@ -65,6 +70,6 @@ class Keeper:
                 await asyncio.sleep(self._backoff_s * 2**row)
                 row += 1
                 try:
-                    self.worker = worker = await self._start()
+                    self._worker = worker = await self._start()
                 except ModelError as error:
                     self.why = str(error)

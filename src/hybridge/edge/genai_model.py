@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridge.edge.genai_grammar import Grammars, Held
 from hybridge.edge.genai_wire import Ask, Load
-from hybridge.edge.grammar import for_schema
 from hybridge.edge.refused import Refused
 from hybridge.edge.token_bytes import read_vocabulary
 
@@ -41,7 +41,9 @@ class GenaiModel:
         self._start = int(self._tokenizer.bos_token_id)
         self.ends = frozenset(int(token) for token in self._tokenizer.eos_token_ids)
         """Tokens that end an answer."""
-        self.vocabulary = read_vocabulary(Path(load.folder) / "tokenizer.json")
+        words = Path(load.folder) / "tokenizer.json"
+        self.vocabulary = read_vocabulary(words)
+        self._grammars = Grammars(words, tuple(map(int, self._tokenizer.eos_token_ids)))
         self.alias = load.alias
         self.context_tokens = load.context_tokens
         self.build = f"onnxruntime-genai-{genai.__version__}"
@@ -60,20 +62,17 @@ class GenaiModel:
         begun_twice = len(tokens) > 1 and tokens[0] == tokens[1] == self._start
         return tokens[1:] if begun_twice else tokens  # the template said it, and the tokenizer
 
-    def held(self, ask: Ask) -> str | None:
-        """The first grammar that can be read. Raises `Refused` where none can."""
+    def held(self, ask: Ask) -> Held | None:
+        """To the first grammar that can be read. Raises `Refused` where none can."""
         for grammar in ask.grammars:
-            try:
-                self.generator(2, grammar)
-            except RuntimeError:
-                continue
-            return grammar
+            if self._grammars.reads(grammar):
+                return self._grammars.held(grammar)
         if not ask.grammars:
             return None
         what = "holds a JSON schema that this model cannot be held to"
         raise Refused(ask.held_by, what, code="unsupported_schema")
 
-    def generator(self, length: int, grammar: str | None = None) -> Any:
+    def generator(self, length: int) -> Any:
         """A generator for so many tokens in all, which chooses the greatest of the logits.
 
         Its memory is taken at once, and given back when nobody holds it any more. Raises
@@ -81,13 +80,11 @@ class GenaiModel:
         """
         params = self._genai.GeneratorParams(self._model)
         params.set_search_options(max_length=length, do_sample=False, batch_size=1, num_beams=1)
-        if grammar is not None:
-            params.set_guidance("lark_grammar", grammar)
         return self._genai.Generator(self._model, params)
 
     def _warm_up(self) -> None:
-        """The first token and the first grammar take longest: they are had before anybody waits."""
-        generator = self.generator(len(_FIRST) + 1, for_schema({"type": "object"}))
+        """The first token takes longest: it is had before anybody waits."""
+        generator = self.generator(len(_FIRST) + 1)
         generator.append_tokens(_FIRST)
         generator.generate_next_token()
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import socket
-import sys
-from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Callable, Mapping
+from asyncio.subprocess import Process
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
 from hybridge.core.clock import Deadline
 from hybridge.core.errors import ModelError
+from hybridge.edge.genai_spawn import spawned
 from hybridge.edge.genai_wire import (
     Ask,
     Ended,
@@ -33,10 +31,7 @@ STUCK_S = 30.0
 """A worker that goes on with what it was told to stop for so long is killed."""
 CLOSE_S = 5.0
 """So long it has to end by itself."""
-_MODULE = "hybridge.edge.genai_worker"
 _READ_BYTES = 1 << 16
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""Of numpy's own: the compute threads are ONNX Runtime's alone."""
 
 
 class Broken(Exception):
@@ -97,6 +92,8 @@ class Worker:
         self._frames: Frames[ToGateway] = Frames(ToGateway)
         self._answers: dict[int, WorkerAnswer] = {}
         self._asked = 0
+        self.end = ""
+        """How the process ended; empty while it runs."""
         self.build = ""
         """What the library calls itself in answers."""
         self.lost: asyncio.Task[str]
@@ -105,15 +102,22 @@ class Worker:
     @classmethod
     async def start(cls, load: Load) -> Self:
         """Starts a process and has it load the model. Raises `ModelError`."""
-        worker = await cls._spawned()
         try:
-            worker._send(load)
-            await worker._loaded(load)
-        except BaseException:
-            await worker._end_process(at_once=True)
-            raise
-        worker.lost = asyncio.create_task(worker._listen(), name=f"worker of {load.alias}")
+            worker = cls(*await spawned())
+        except OSError as error:
+            raise ModelError(f"no worker process can be started: {error}") from error
+        await worker.load(load)
         return worker
+
+    async def load(self, load: Load) -> None:
+        """Has the model loaded; where that fails, or is given up, the process ends."""
+        try:
+            self._send(load)
+            await self._loaded(load)
+        except BaseException:
+            await self._end_process(at_once=True)
+            raise
+        self.lost = asyncio.create_task(self._listen(), name=f"worker of {load.alias}")
 
     @property
     def pid(self) -> int:
@@ -128,8 +132,11 @@ class Worker:
         """Begins an answer; its number must be the next one."""
         number = self._asked = ask.number
         answer = WorkerAnswer(lambda: self._send(Stop(number)), self.kill)
-        self._answers[number] = answer
-        self._send(ask)
+        if self.end:
+            answer.end(Broken(f"its worker process {self.end}"))
+        else:
+            self._answers[number] = answer
+            self._send(ask)
         return answer
 
     def kill(self) -> None:
@@ -142,24 +149,6 @@ class Worker:
         self._writer.close()
         await self._end_process(at_once=False)
         await self.lost
-
-    @classmethod
-    async def _spawned(cls) -> Self:
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                number = theirs.fileno()
-                process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-P", "-m", _MODULE, str(number), str(os.getpid())),
-                    stdin=DEVNULL,
-                    stdout=DEVNULL,
-                    pass_fds=(number,),
-                    env=_environment(),
-                )
-            return cls(process, *await asyncio.open_unix_connection(sock=ours))
-        except BaseException:
-            ours.close()
-            raise
 
     def _send(self, message: ToWorker) -> None:
         self._writer.write(framed(message))
@@ -181,11 +170,11 @@ class Worker:
         while data := await self._read():
             for message in self._frames.feed(data):
                 self._take(message)
-        how = await self._end_process(at_once=False)
+        self.end = await self._end_process(at_once=False)
         for answer in self._answers.values():
-            answer.end(Broken(f"its worker process {how}"))
+            answer.end(Broken(f"its worker process {self.end}"))
         self._answers.clear()
-        return how
+        return self.end
 
     async def _read(self) -> bytes:
         try:
@@ -217,12 +206,6 @@ def _error(ended: Ended) -> Exception | None:
     if ended.param is not None:
         return Refused(ended.param, ended.why or "cannot be taken", code=ended.code)
     return None if ended.why is None else Broken(ended.why)
-
-
-def _environment() -> Mapping[str, str]:
-    """Ours, and the places where this process finds its modules."""
-    places = os.pathsep.join(place for place in sys.path if place)
-    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": places}
 
 
 def _how(code: int) -> str:

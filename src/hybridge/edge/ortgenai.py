@@ -23,7 +23,7 @@ from hybridge.edge.answering import Answering
 from hybridge.edge.asking import Asked
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.genai_asking import ask
-from hybridge.edge.genai_folder import check_library, read_folder
+from hybridge.edge.genai_folder import check_libraries, read_folder
 from hybridge.edge.genai_keeper import BACKOFF_S, Keeper
 from hybridge.edge.genai_process import CLOSE_S, Worker, WorkerAnswer
 from hybridge.edge.genai_wire import Load
@@ -112,7 +112,7 @@ class OrtGenai:
 
 def _checked(spec: BackendSpec, folder: Path) -> BackendSpec:
     """What is really there. Raises `ModelError`."""
-    check_library()
+    check_libraries()
     found = read_folder(folder)
     check_room(found.weights)
     wanted = spec.context_tokens or CONTEXT_TOKENS

@@ -1,8 +1,7 @@
 """How the next token is chosen from its logits, step by step as llama.cpp does it.
 
-The choice itself is an argmax: noise is added first that makes the argmax a fair draw (Gumbel-max;
-Maddison, Tarlow, Minka 2014). So a grammar may strike out tokens in between, and what is left is
-drawn as if it had been all there was.
+The choice itself is an argmax, which is the engine's: noise is added first that makes the argmax a
+fair draw (Gumbel-max; Maddison, Tarlow, Minka 2014).
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ Logits = NDArray[np.float32]
 
 LAST_TOKENS = 64
 """So many are looked at for penalties (source: llama.cpp, `penalty_last_n`)."""
-_OUTSIDE = np.float32(1e4)
-"""What a token loses that is not to be drawn. Finite: a grammar may leave no other one."""
 
 
 class Sampler:
@@ -59,9 +56,14 @@ class Sampler:
         """A token of the prompt or of the answer."""
         self._last.append(token)
 
-    def noisy(self, logits: Logits) -> Logits:
-        """Logits (vocabulary,) whose argmax is the choice; those that are given stay as they are."""
+    def noisy(self, logits: Logits, allowed: NDArray[np.bool_] | None = None) -> Logits:
+        """Logits (vocabulary,) whose argmax is the choice; those that are given stay as they are.
+
+        Only what is `allowed` is chosen, where a grammar says so.
+        """
         changed = logits.copy()
+        if allowed is not None:
+            changed[~allowed] = -np.inf
         for token, bias in self._bias.items():
             if 0 <= token < len(changed):
                 changed[token] += bias
@@ -70,7 +72,7 @@ class Sampler:
         return self._drawn(changed) if self._temperature else changed
 
     def _punish(self, logits: Logits) -> None:
-        """Penalties for what was said lately (source: llama.cpp, `llama_sampler_penalties_apply`)."""
+        """For what was said lately (source: llama.cpp, `llama_sampler_penalties_apply`)."""
         for token, count in Counter(self._last).items():
             value = logits[token]
             value = value / self._repeat if value > 0 else value * self._repeat
@@ -78,7 +80,7 @@ class Sampler:
 
     def _drawn(self, logits: Logits) -> Logits:
         kept = self._kept(logits)
-        drawn = logits - _OUTSIDE
+        drawn = np.full_like(logits, -np.inf)
         noise = self._random.gumbel(size=len(kept)).astype(np.float32)
         drawn[kept] = logits[kept] / np.float32(self._temperature) + noise
         return drawn
@@ -92,10 +94,11 @@ class Sampler:
             part = np.arange(count)
         order = part[np.argsort(-logits[part], kind="stable")]
         weights = np.exp(logits[order] - logits[order[0]])
-        if self._top_p < 1:
-            before = np.cumsum(weights) - weights  # the first one always stays
-            order = order[before < self._top_p * weights.sum()]
-        return order[weights[: len(order)] >= self._min_p]
+        before = np.cumsum(weights) - weights
+        kept = (before < self._top_p * weights.sum()) | (self._top_p >= 1)
+        kept &= weights >= self._min_p
+        kept[0] = True
+        return order[kept]
 
 
 def log_probabilities(logits: Logits) -> Logits:

@@ -96,7 +96,7 @@ def unpack(gguf: Path, folder: Path) -> None:
 def _run(*arguments: str) -> None:
     """A step in a process of its own. Raises `ModelError` with its last words."""
     environment = {**os.environ, **_OFFLINE}
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - this interpreter, with arguments and no shell
         (sys.executable, *arguments), env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode:

@@ -132,12 +132,13 @@ async def test_closing_ends_what_runs_or_waits_and_leaves_no_process():
     await asyncio.sleep(0)
     await backend.close()
     assert not is_alive(pid)
-    for late in (anext(running), waiting, backend.probe()):
-        with pytest.raises(BackendError) as ended:
-            while True:
-                await late
-                late = anext(running)  # what had come before it was closed
-        assert ended.value.fault is Fault.NETWORK
+    with pytest.raises(BackendError) as ended:
+        _ = [event async for event in running]
+    with pytest.raises(BackendError) as refused:
+        await waiting
+    with pytest.raises(BackendError) as down:
+        await backend.probe()
+    assert {e.value.fault for e in (ended, refused, down)} == {Fault.NETWORK}
 
 
 async def test_signals_that_end_the_gateway_are_left_to_it():
@@ -160,10 +161,13 @@ async def test_a_gateway_that_is_killed_leaves_no_worker():
         "    await asyncio.sleep(600)\n"
         "asyncio.run(main())\n"
     )
-    with subprocess.Popen((sys.executable, "-c", program), stdout=subprocess.PIPE) as gateway:
-        worker = int(await asyncio.to_thread(gateway.stdout.readline))
-        assert is_alive(worker)
-        gateway.kill()
+    gateway = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program), stdout=asyncio.subprocess.PIPE
+    )
+    worker = int(await gateway.stdout.readline())
+    assert is_alive(worker)
+    gateway.kill()
+    await gateway.wait()
     await gone(worker)
 
 
@@ -205,6 +209,6 @@ async def test_a_folder_that_cannot_be_loaded_is_named(tmp_path, broken):
 
 
 async def test_without_the_library_its_extra_is_named(monkeypatch):
-    monkeypatch.setattr(genai_folder, "_LIBRARY", "no_such_library")
+    monkeypatch.setattr(genai_folder, "_LIBRARIES", ("no_such_library",))
     with pytest.raises(ModelError, match=r'pip install "hybridge\[ortgenai\]"'):
         await loaded()

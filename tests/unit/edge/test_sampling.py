@@ -43,10 +43,11 @@ def test_a_seed_repeats_itself_and_leaves_the_logits_alone(logits, seed):
 @given(LOGITS, st.data())
 def test_what_a_grammar_leaves_is_chosen_among_however_improbable(logits, data):
     left = data.draw(st.sets(st.integers(0, len(logits) - 1), min_size=1))
-    noisy = Sampler(temperature=1.0, top_k=1, top_p=0.5, min_p=0.5, seed=1).noisy(logits)
-    struck = np.full_like(noisy, -np.inf)
-    struck[list(left)] = noisy[list(left)]
-    assert struck.argmax() in left
+    allowed = np.zeros(len(logits), bool)
+    allowed[list(left)] = True
+    for temperature in (0.0, 1.0):
+        sampler = Sampler(temperature=temperature, top_k=1, top_p=0.5, min_p=0.5, seed=1)
+        assert sampler.noisy(logits, allowed).argmax() in left
 
 
 def test_draws_follow_the_probabilities():
