@@ -122,7 +122,7 @@ ERRORS = {
     ),
     "not one of": (
         "edge:\n  backends: [{name: a, model: m, engine: onnx}]\n",
-        "hybridge.yaml:2:34: edge.backends[0].engine: must be 'llamacpp' or 'openai', not 'onnx'",
+        "hybridge.yaml:2:34: edge.backends[0].engine: must be 'llamacpp', 'ortgenai' or 'openai', not 'onnx'",
     ),
     "missing": (
         "cloud:\n  backends:\n    - name: gpt\n",

@@ -116,8 +116,9 @@ class _Choice:
 
     def _probability(self, token: int, logits: Logits, alternatives: int) -> dict[str, Any]:
         logs = log_probabilities(logits)
-        best = np.argpartition(logs, -alternatives)[-alternatives:] if alternatives else []
-        others = sorted((int(other) for other in best), key=lambda other: -logs[other])
+        count = min(alternatives, len(logs))
+        best = np.argpartition(logs, len(logs) - count)[len(logs) - count :] if count else ()
+        others = sorted(map(int, best), key=lambda other: -logs[other])
         top = [self._shown(other, logs) for other in others]
         return self._shown(token, logs) | {"top_logprobs": top}
 

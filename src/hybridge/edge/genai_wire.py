@@ -115,7 +115,7 @@ class Frames(Generic[Message]):
 
     def __init__(self, kind: object) -> None:
         """`kind` is the union of the messages that may come."""
-        self._decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(kind)  # type: ignore[arg-type]
+        self._decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(kind)
         self._left = bytearray()
 
     def feed(self, data: bytes) -> list[Message]:

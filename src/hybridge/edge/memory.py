@@ -23,8 +23,8 @@ def check_room(weights: Path, available: int | None = None) -> None:
     if left is not None and needed > left:
         raise ModelError(
             f"{weights} does not fit: its weights take {needed / _MB:.0f} MB and "
-            f"{left / _MB:.0f} MB of memory are available; choose a smaller model, or free memory (a model in use is "
-            "only put down once the new one is loaded)"
+            f"{left / _MB:.0f} MB of memory are available; choose a smaller model, or free memory "
+            "(a model in use is only put down once the new one is loaded)"
         )
 
 

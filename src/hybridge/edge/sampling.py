@@ -98,10 +98,12 @@ class Sampler:
         kept = (before < self._top_p * weights.sum()) | (self._top_p >= 1)
         kept &= weights >= self._min_p
         kept[0] = True
-        return order[kept]
+        chosen: NDArray[np.intp] = order[kept]
+        return chosen
 
 
 def log_probabilities(logits: Logits) -> Logits:
     """Natural logarithms of the softmax."""
-    shifted = logits - logits.max()
-    return shifted - np.float32(np.log(np.exp(shifted).sum()))
+    shifted: Logits = logits - logits.max()
+    logs: Logits = shifted - np.float32(np.log(np.exp(shifted).sum()))
+    return logs

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from hybridge.core.errors import ModelError
 
+_MODULE = "hybridge.pipeline.export_genai"
 PRECISIONS = ("int4", "int8", "fp32")
 _OPTIONS = (
     "int4_accuracy_level=4",  # products of 8-bit numbers, which CPUs are fast at
@@ -72,7 +73,7 @@ def _check(model: Path, out: Path, precision: str) -> None:
 
 def _unpacked(gguf: Path, folder: Path) -> Path:
     """The model of a GGUF file in Hugging Face's layout, at full precision."""
-    _run("-m", __name__, "--unpack", str(gguf.resolve()), str(folder))
+    _run("-m", _MODULE, "--unpack", str(gguf.resolve()), str(folder))
     return folder
 
 
