@@ -25,7 +25,7 @@ from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.llamacpp import LlamaCpp, spec_of
 from hybridge.edge.ortgenai import OrtGenai
 
-WORDS = "river candle tiger window silver pepper garden apple winter letter stone music".split()
+WORDS = ("river", "candle", "tiger", "window", "silver", "pepper", "garden", "apple", "winter")
 PROMPT_WORDS, ANSWER_TOKENS = 300, 64
 TICKS = os.sysconf("SC_CLK_TCK")
 
