@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 
 import pytest
+from tests.unit.edge import genai_model
 
 from hybridge.cloud.anthropic.dialect import HEADERS, Messages
 from hybridge.cloud.chat_completions import ChatCompletions
@@ -100,8 +101,35 @@ async def llama_cpp(_: str) -> AsyncIterator[Backend]:
         await backend.close()
 
 
+@asynccontextmanager
+async def ort_genai(_: str) -> AsyncIterator[Backend]:
+    backend = await genai_model.loaded()
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
+
+@asynccontextmanager
+async def ort_genai_with_real_weights(_: str) -> AsyncIterator[Backend]:
+    if not genai_model.REAL.is_dir():
+        pytest.skip("no real weights here: HYBRIDGE_GENAI_MODEL names a folder of them")
+    backend = await genai_model.loaded(genai_model.REAL)
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
+
 @pytest.fixture(
-    params=[scripted, over_http, claude, pytest.param(llama_cpp, marks=pytest.mark.model)]
+    params=[
+        scripted,
+        over_http,
+        claude,
+        pytest.param(llama_cpp, marks=pytest.mark.model),
+        ort_genai,
+        ort_genai_with_real_weights,
+    ]
 )
 def make(request: pytest.FixtureRequest) -> Make:
     """Every kind of backend."""

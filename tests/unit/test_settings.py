@@ -122,7 +122,7 @@ ERRORS = {
     ),
     "not one of": (
         "edge:\n  backends: [{name: a, model: m, engine: onnx}]\n",
-        "hybridge.yaml:2:34: edge.backends[0].engine: must be 'llamacpp' or 'openai', not 'onnx'",
+        "hybridge.yaml:2:34: edge.backends[0].engine: must be 'llamacpp', 'ortgenai' or 'openai', not 'onnx'",
     ),
     "missing": (
         "cloud:\n  backends:\n    - name: gpt\n",
@@ -371,11 +371,13 @@ def test_anchors_and_merges(loaded):
 
 def test_paths_begin_at_the_files_folder(loaded, tmp_path):
     settings = loaded(
-        "edge: {backends: [{name: a, model: weights/m.gguf}, {name: b, model: smollm2-135m}]}\n"
+        "edge: {backends: [{name: a, model: weights/m.gguf}, {name: b, model: smollm2-135m},\n"
+        "  {name: c, engine: ortgenai, model: qwen-int4}]}\n"
         "models: {dir: store}\n"
     )
     assert settings.edge.backends[0].model == str(tmp_path / "weights/m.gguf")
     assert settings.edge.backends[1].model == "smollm2-135m"
+    assert settings.edge.backends[2].model == str(tmp_path / "qwen-int4")
     assert settings.models.dir == tmp_path / "store"
 
 

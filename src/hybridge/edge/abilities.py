@@ -23,5 +23,9 @@ def abilities(gguf: Path) -> frozenset[Feature]:
         template = read_template(gguf)
     except ModelError:
         return OF_THE_ENGINE
-    tells_of_tools = "<tool_call>" in template and "tools" in template
-    return OF_THE_ENGINE | {Feature.TOOLS} if tells_of_tools else OF_THE_ENGINE
+    return OF_THE_ENGINE | {Feature.TOOLS} if tells_of_tools(template) else OF_THE_ENGINE
+
+
+def tells_of_tools(template: str) -> bool:
+    """Whether a chat template, Jinja, asks for calls in the form that is read here."""
+    return "<tool_call>" in template and "tools" in template

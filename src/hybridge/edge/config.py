@@ -16,10 +16,12 @@ class EdgeBackendConfig(Section):
 
     name: str = Field(min_length=1)
     """Unique over both tiers; callers may ask for it by this name."""
-    engine: Literal["llamacpp", "openai"] = "llamacpp"
-    """`llamacpp` runs a GGUF model in this process, `openai` asks a local server."""
+    engine: Literal["llamacpp", "ortgenai", "openai"] = "llamacpp"
+    """`llamacpp` runs a GGUF model in this process, `ortgenai` a model of ONNX Runtime GenAI in a
+    process of its own (extra `ortgenai`), `openai` asks a local server."""
     model: str = Field(min_length=1)
-    """A name in the catalogue, a path to a .gguf file, or the local server's model name."""
+    """A name in the catalogue, a path to a .gguf file, or the local server's model name. Engine
+    `ortgenai`: a folder with a `genai_config.json`."""
     base_url: str | None = None
     """Engine `openai`: where the server's `/v1` is."""
     api_key_env: str | None = None
@@ -27,18 +29,18 @@ class EdgeBackendConfig(Section):
     context_tokens: int | None = Field(default=None, ge=256)
     """Context of one slot, prompt and answer together. None: 4096, or the server's own."""
     slots: int = Field(default=2, ge=1, le=64)
-    """Engine `llamacpp`: requests generated at once; the rest wait their turn."""
+    """Engines `llamacpp` and `ortgenai`: requests generated at once; the rest wait their turn."""
     queue: int = Field(default=16, ge=0)
-    """Engine `llamacpp`: how many may wait before the next is refused."""
+    """Engines `llamacpp` and `ortgenai`: how many may wait before the next is refused."""
     threads: int | None = Field(default=None, ge=1)
-    """Engine `llamacpp`: compute threads. None: what the other engines leave."""
+    """Engines `llamacpp` and `ortgenai`: compute threads. None: what the other engines leave."""
     max_tokens: int = Field(default=1024, ge=1)
     """Longest answer where the request names no limit."""
     features: list[str] | None = None
     """What it can do beyond chat, e.g. `tools`, `json_schema`, `images`. None: for a model of the
-    catalogue what was measured, for a .gguf file what its engine and its chat template can, for a
-    local server the usual. Engine `llamacpp` knows `tools`, `json`, `json_schema`, `logprobs` and
-    `choices`."""
+    catalogue what was measured, for a file or folder what its engine and its chat template can, for
+    a local server the usual. Engines `llamacpp` and `ortgenai` know `tools`, `json`, `json_schema`,
+    `logprobs` and `choices`."""
     limit_field: Literal["as_sent", "max_tokens", "max_completion_tokens"] | None = None
     """Engine `openai`: the one name that its server knows for the limit of tokens. None:
     `max_tokens`."""
@@ -58,9 +60,15 @@ class EdgeBackendConfig(Section):
             raise ValueError("engine `openai` needs base_url, e.g. http://127.0.0.1:11434/v1")
         if self.engine != "openai" and self.base_url:
             raise ValueError("base_url belongs to engine `openai`; add `engine: openai`")
-        if self.engine == "llamacpp" and (unknown := sorted({*(self.features or ())} - POSSIBLE)):
+        if self.engine != "openai" and (unknown := sorted({*(self.features or ())} - POSSIBLE)):
             can = ", ".join(sorted(POSSIBLE))
-            raise ValueError(f"engine `llamacpp` cannot do {', '.join(unknown)}; it can do {can}")
+            what = f"engine `{self.engine}` cannot do {', '.join(unknown)}"
+            raise ValueError(f"{what}; it can do {can}")
+        if self.engine == "ortgenai" and self.model.endswith(".gguf"):
+            raise ValueError(
+                "model: engine `ortgenai` wants a folder with a genai_config.json, not a .gguf "
+                "file; use engine `llamacpp`, or export the model"
+            )
         return self
 
 

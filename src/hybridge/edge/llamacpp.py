@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 from msgspec.structs import replace
 
-from hybridge.core.assembly import assemble
 from hybridge.core.backend import FREE, BackendSpec, Call
-from hybridge.core.errors import BackendError, Fault, ModelError
+from hybridge.core.errors import ModelError
 from hybridge.core.request import Feature, Tier
-from hybridge.core.response import Chunk, Event
-from hybridge.core.wire import ErrorInBand, Malformed, hide_logprobs
-from hybridge.edge.asking import Asked, asked
+from hybridge.core.response import Event
+from hybridge.edge.answering import Answering
+from hybridge.edge.asking import Asked
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.generation import Generation
 from hybridge.edge.gguf import read_facts
 from hybridge.edge.llama_server import LlamaServer, Load
 from hybridge.edge.memory import check_room
 from hybridge.edge.refused import Refused
-from hybridge.edge.slots import Slots
-from hybridge.edge.telling import NEXT_CHOICE, Telling
-from hybridge.edge.timings import Timed, report, unheard
+from hybridge.edge.telling import NEXT_CHOICE
+from hybridge.edge.timings import Timed
 from hybridge.modelstore.digest import fingerprint
 
 CONTEXT_TOKENS = 4096
 """Of one slot, where neither the configuration nor the model names less."""
-_FAULTS: Mapping[str, Fault] = {
-    "exceed_context_size_error": Fault.CONTEXT,
-    "invalid_request_error": Fault.CALLER,
-    "not_supported_error": Fault.UNABLE,
-    "unavailable_error": Fault.BUSY,
-}
-"""The engine's own types of error (source: llama.cpp's server, `error_type`)."""
 
 
 class LlamaCpp:
@@ -48,13 +38,8 @@ class LlamaCpp:
     def __init__(self, server: LlamaServer, spec: BackendSpec, config: EdgeBackendConfig) -> None:
         self._server = server
         self._spec = spec
-        self._max_tokens = config.max_tokens
-        self._slots = Slots(config.slots, config.queue, backend=spec.name)
         self._threads = ThreadPoolExecutor(config.slots, thread_name_prefix=f"llm-{spec.name}")
-        self._running: set[Generation] = set()
-        self._closed = False
-        self.timed: Timed = unheard
-        """Hears how long each prompt and each answer took to compute."""
+        self._answering = Answering(spec, config, self._begin, server.build)
 
     @classmethod
     async def load(
@@ -78,67 +63,31 @@ class LlamaCpp:
     @property
     def waiting(self) -> int:
         """How many requests wait for a slot."""
-        return self._slots.waiting
+        return self._answering.waiting
+
+    def tell(self, timed: Timed) -> None:
+        """From now on `timed` hears how long each prompt and each answer took to compute."""
+        self._answering.timed = timed
 
     async def probe(self) -> None:
         """Raises `BackendError` once it is closed; loaded weights need no other probing."""
-        self._check_open()
+        self._answering.check_open()
 
-    async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
+    def answer(self, call: Call) -> AsyncGenerator[Event, None]:
         """Generates. Closing the generator frees the slot at the next token or prompt batch."""
-        try:
-            wanted = asked(call, self._max_tokens)
-        except Refused as refused:
-            raise refused.by(self._spec.name) from refused
-        hidden = wanted.top_logprobs is None
-        async with aclosing(self._chunks(wanted, call)) as chunks:
-            if call.request.stream:
-                async for piece in chunks:
-                    yield hide_logprobs(piece) if hidden else piece
-            else:
-                whole = assemble([piece async for piece in chunks])
-                yield hide_logprobs(whole) if hidden else whole
+        return self._answering.answer(call)
 
     async def close(self) -> None:
         """Stops every generation and frees the weights. Who still waits for a slot is refused."""
-        self._closed = True
-        for generation in self._running:
-            generation.stop()
-        await asyncio.gather(*(generation.finished for generation in self._running))
+        await self._answering.close()
         await asyncio.to_thread(self._release)
 
     def _release(self) -> None:
         self._threads.shutdown(wait=True)
         self._server.close()
 
-    async def _chunks(self, wanted: Asked, call: Call) -> AsyncGenerator[Chunk, None]:
-        await self._slots.take(call.deadline)
-        generation = self._begin(wanted)
-        telling = Telling(
-            wanted, call.request.id, build=self._server.build, version=self._spec.version
-        )
-        try:
-            while (said := await self._next(generation, call)) is not None:
-                for piece in self._read(telling, said):
-                    yield piece
-        finally:
-            generation.stop()
-            if generation.finished.done():
-                self._end(generation)  # so that the slot is free by the end of the answer
-        if not telling.finished:
-            raise self._error("ended before its answer was finished", Fault.PROTOCOL)
-
     def _begin(self, wanted: Asked) -> Generation:
-        """Takes up the slot that was given; it goes back when the thread has ended."""
-        try:
-            self._check_open()
-        except BackendError:
-            self._slots.give_back()
-            raise
-        generation = Generation(partial(self._compute, wanted), self._threads)
-        self._running.add(generation)
-        generation.finished.add_done_callback(lambda _: self._end(generation))
-        return generation
+        return Generation(partial(self._compute, wanted), self._threads)
 
     def _compute(self, wanted: Asked, say: Callable[[str], bool]) -> None:
         """Blocking: one choice after the other, in the one slot that was given."""
@@ -159,59 +108,11 @@ class LlamaCpp:
         what = "holds a JSON schema that this model cannot be held to"
         raise Refused(wanted.held_by, what, code="unsupported_schema")
 
-    def _end(self, generation: Generation) -> None:
-        if generation in self._running:
-            self._running.remove(generation)
-            self._slots.give_back()
-
-    async def _next(self, generation: Generation, call: Call) -> str | None:
-        try:
-            said = await generation.next(call.deadline)
-        except TimeoutError as late:
-            raise self._error("did not finish in time", Fault.TIMEOUT) from late
-        except Refused as refused:
-            raise refused.by(self._spec.name) from refused
-        except (ValueError, RuntimeError) as error:
-            raise self._error(f"cannot take this request: {error}", Fault.CALLER) from error
-        except Exception as error:  # whatever the engine does, callers get a BackendError
-            raise self._error(f"failed: {error}", Fault.SERVER) from error
-        if said is None and generation.stopped:
-            raise self._error("was closed while it answered", Fault.NETWORK)
-        return said
-
-    def _read(self, telling: Telling, said: str) -> Sequence[Chunk]:
-        report(said, self.timed)
-        try:
-            return telling.read(said)
-        except ErrorInBand as refusal:
-            raise self._refused(refusal.body) from refusal
-        except Malformed as error:
-            raise self._error(f"said something unreadable: {error}", Fault.PROTOCOL) from error
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise self._error("is closed", Fault.NETWORK)
-
-    def _refused(self, body: Mapping[str, Any]) -> BackendError:
-        code, fault = body.get("code"), _FAULTS.get(str(body.get("type")), Fault.SERVER)
-        if fault is Fault.CONTEXT:
-            body = {**body, **_too_long(body)}
-        return BackendError(
-            f"{self._spec.name}: {body.get('message')}",
-            backend=self._spec.name,
-            fault=fault,
-            status=code if isinstance(code, int) else None,
-            body=body,
-        )
-
-    def _error(self, what: str, fault: Fault) -> BackendError:
-        return BackendError(f"{self._spec.name} {what}", backend=self._spec.name, fault=fault)
-
 
 def spec_of(
     config: EdgeBackendConfig, *, features: frozenset[Feature], version: str
 ) -> BackendSpec:
-    """What is known of a llama.cpp backend before it is loaded."""
+    """What is known of a local engine's backend before it is loaded."""
     return BackendSpec(
         name=config.name,
         tier=Tier.EDGE,
@@ -222,17 +123,6 @@ def spec_of(
         price=FREE,
         version=version,
     )
-
-
-def _too_long(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The engine's refusal in the caller's words, with its own count of tokens."""
-    return {
-        "message": f"the prompt is {body.get('n_prompt_tokens')} tokens long, "
-        f"and the model's context has room for {body.get('n_ctx')}, answer included",
-        "type": "invalid_request_error",
-        "param": "messages",
-        "code": "context_length_exceeded",
-    }
 
 
 def _load(

@@ -25,7 +25,9 @@ _SENTENCES, _TOKENS = 8, 32
 class Engine(Protocol):
     """A loaded model, of whichever engine."""
 
-    timed: Timed
+    def tell(self, timed: Timed) -> None:
+        """From now on `timed` hears how long each prompt and each answer took to compute."""
+        ...
 
     def answer(self, call: Call) -> AsyncIterator[Event]:
         """See `core.backend.Backend`."""
@@ -84,7 +86,7 @@ async def _timed(contestant: Contestant, seconds: float) -> EngineTimed:
     def heard(phase: str, tokens: int, took_s: float) -> None:
         paces[phase].append(tokens / took_s)
 
-    engine.timed = heard
+    engine.tell(heard)
     try:
         answers, begun_s = 0, time.perf_counter()
         while answers < 2 or time.perf_counter() - begun_s < seconds:

@@ -16,18 +16,18 @@ _PAGE = mmap.PAGESIZE
 _MB = 1_000_000
 
 
-def check_room(gguf: Path, available: int | None = None) -> None:
+def check_room(weights: Path, available: int | None = None) -> None:
     """Raises `ModelError` where a file's weights alone are more than the memory that is left.
 
     A model that is being replaced still holds its own by then, so this speaks of both together.
     """
     left = available_bytes(_MEMINFO, GROUPS, MEMBERSHIP) if available is None else available
-    needed = gguf.stat().st_size
+    needed = weights.stat().st_size
     if left is not None and needed > left:
         raise ModelError(
-            f"{gguf} does not fit: its weights take {needed / _MB:.0f} MB and {left / _MB:.0f} MB "
-            "of memory are available; choose a smaller model, or free memory (a model in use is "
-            "only put down once the new one is loaded)"
+            f"{weights} does not fit: its weights take {needed / _MB:.0f} MB and "
+            f"{left / _MB:.0f} MB of memory are available; choose a smaller model, or free memory "
+            "(a model in use is only put down once the new one is loaded)"
         )
 
 

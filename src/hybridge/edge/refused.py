@@ -12,6 +12,7 @@ class Refused(Exception):
         super().__init__(f"`{param}` {why}")
         self.param = param
         """The field at fault, in the caller's own vocabulary."""
+        self.why = why
         self.code = code
 
     def by(self, backend: str) -> BackendError:

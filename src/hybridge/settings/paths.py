@@ -36,7 +36,8 @@ def anchor_models(models: ModelsConfig, folder: Path, environ: Mapping[str, str]
 
 
 def _anchor_row(row: EdgeBackendConfig, folder: Path) -> EdgeBackendConfig:
-    if row.engine != "llamacpp" or not row.model.endswith((".gguf", ".onnx")):
+    is_file = row.engine == "llamacpp" and row.model.endswith((".gguf", ".onnx"))
+    if not is_file and row.engine != "ortgenai":
         return row
     return row.model_copy(update={"model": str(folder / Path(row.model).expanduser())})
 

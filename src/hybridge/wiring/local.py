@@ -11,13 +11,15 @@ from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Clock
 from hybridge.core.events import Events, Inferred, ModelLoaded
 from hybridge.core.request import Feature
+from hybridge.edge import genai_folder
 from hybridge.edge.abilities import abilities
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.encoder import Encoder
 from hybridge.edge.fetch import Fetcher, SourceReader
 from hybridge.edge.hub import Hub
 from hybridge.edge.llamacpp import LlamaCpp, spec_of
-from hybridge.edge.reloadable import Load, Reloadable
+from hybridge.edge.ortgenai import OrtGenai
+from hybridge.edge.reloadable import Engine, Load, Reloadable
 from hybridge.edge.sessions import Hardware
 from hybridge.edge.threads import Shares, cores, shares
 from hybridge.edge.wheels import Wheels
@@ -49,7 +51,7 @@ def catalogue_models(settings: Settings) -> tuple[str, ...]:
 
 def thread_shares(settings: Settings) -> Shares:
     """This machine's cores, divided between the configured engines."""
-    llms = sum(row.engine == "llamacpp" for row in settings.edge.backends)
+    llms = sum(row.engine != "openai" for row in settings.edge.backends)
     return shares(cores(), llms=llms)
 
 
@@ -66,12 +68,12 @@ def encoder(settings: Settings) -> Encoder:
 
 
 def engines(settings: Settings, events: Events, clock: Clock) -> Mapping[str, Reloadable]:
-    """The backends that run in this process, not loaded yet, by name."""
+    """The backends whose models are loaded here, not loaded yet, by name."""
     threads, fetching = thread_shares(settings).llm, fetcher(settings)
     return {
         row.name: _engine(row, row.threads or threads, fetching, events, clock)
         for row in settings.edge.backends
-        if row.engine == "llamacpp"
+        if row.engine != "openai"
     }
 
 
@@ -88,6 +90,8 @@ def _spec(row: EdgeBackendConfig) -> BackendSpec:
     version = known.sha256[:VERSION_DIGITS] if known else ""
     if row.features is not None:
         features = frozenset(map(Feature, row.features))
+    elif row.engine == "ortgenai":
+        features = genai_folder.abilities(Path(row.model))
     else:
         features = known.features if known else abilities(Path(row.model))
     return spec_of(row, features=features, version=version)
@@ -103,13 +107,17 @@ def loader(
 ) -> Load:
     """What loads a model, fetched first where that is needed; also for `Reloadable.swap`."""
 
-    async def load() -> LlamaCpp:
+    async def load() -> Engine:
         started_s = clock.monotonic()
         path = Path(row.model)
-        if not _is_path(row.model):
-            path = await asyncio.to_thread(fetching.ensure, row.model)
-        engine = await LlamaCpp.load(spec, path, row, threads)
-        engine.timed = partial(_emit, events, row.name)
+        engine: OrtGenai | LlamaCpp
+        if row.engine == "ortgenai":
+            engine = await OrtGenai.load(spec, path, row, threads)
+        else:
+            if not _is_path(row.model):
+                path = await asyncio.to_thread(fetching.ensure, row.model)
+            engine = await LlamaCpp.load(spec, path, row, threads)
+        engine.tell(partial(_emit, events, row.name))
         events.emit(ModelLoaded(row.name, clock.monotonic() - started_s))
         return engine
 

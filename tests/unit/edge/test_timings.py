@@ -43,7 +43,7 @@ def test_other_pieces_tell_nothing(said: object) -> None:
 async def test_a_real_answer_tells_how_long_it_took(opened: Opened) -> None:
     found: list[tuple[str, int, float]] = []
     async with opened() as backend:
-        backend.timed = lambda *one: found.append(one)
+        backend.tell(lambda *one: found.append(one))
         await whole(backend, call("Say hello.", max_tokens=4))
         assert backend.waiting == 0
     (prefill, read, read_s), (decode, written, written_s) = found

@@ -1,0 +1,1 @@
+"""llama.cpp and ONNX Runtime GenAI, the same model in both."""
