@@ -2,7 +2,7 @@
 
 from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
-from hybridge.wiring.local import catalogue_models, fetcher, model_store
+from hybridge.wiring.local import catalogue_models, fetcher, hub, model_store
 from hybridge.wiring.reload import reloading
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Secrecy",
     "catalogue_models",
     "fetcher",
+    "hub",
     "model_store",
     "open_house",
     "reloading",
