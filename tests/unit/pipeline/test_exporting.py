@@ -94,6 +94,7 @@ def bert(place: Path, *, classifier: bool = False) -> Path:
 
 
 @needs_torch
+@pytest.mark.timeout(600)  # PyTorch's exporter takes its time
 @pytest.mark.parametrize("classifier", [False, True])
 @pytest.mark.filterwarnings("ignore")
 def test_a_model_goes_all_the_way_to_int8(tmp_path: Path, classifier: bool) -> None:

@@ -33,8 +33,11 @@ class Network(nn.Module):
         self.model = model
         self.told = told
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, **more: Tensor) -> Tensor:
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
+    ) -> Tensor:
         """All of shape `(batch, tokens)`, whole numbers; gives `(batch, width)`."""
+        more = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         said = self.model(input_ids=input_ids, attention_mask=attention_mask, **more)
         if self.told.kind == "classifier":
             return said.logits
@@ -106,24 +109,24 @@ def write(network: Network, names: Sequence[str], path: Path) -> None:
                 kwargs=example,
                 input_names=list(names),
                 output_names=[OUTPUTS[network.told.kind]],
-                dynamic_shapes=_shapes(names),
+                dynamic_shapes={name: {0: "batch", 1: "tokens"} for name in names},
                 opset_version=OPSET,
                 dynamo=True,
                 external_data=False,
                 verbose=False,
             )
     except Exception as error:  # the exporter's own, and the model's
-        raise ModelError(f"PyTorch's exporter failed: {str(error).strip()[:400]}") from error
+        raise ModelError(f"PyTorch's exporter failed: {_reason(error)}") from error
     graph = onnx.load(path)
     _rename(graph)
     onnx.save(graph, path)
 
 
-def _shapes(names: Sequence[str]) -> dict[str, Any]:
-    free = {0: "batch", 1: "tokens"}
-    # The arguments beyond the first two come as one dictionary, `more`.
-    first = dict.fromkeys(names[:2], free)
-    return first | ({"more": dict.fromkeys(names[2:], free)} if names[2:] else {})
+def _reason(error: BaseException) -> str:
+    """The first failure in the chain, in one line; what stands above it is general advice."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(f"{type(error).__name__}: {error}".split())[:400]
 
 
 def _rename(graph: onnx.ModelProto) -> None:
