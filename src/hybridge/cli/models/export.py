@@ -47,10 +47,9 @@ def export(
     from hybridge.pipeline.destination import check_free
     from hybridge.pipeline.exporting.export import export as run
 
-    chosen = None if pooling is None else pooling.value
     check_free(out)
     with _folder(source, revision, config) as (folder, name):
-        done = run(folder, out, source=name, pooling=chosen, step=_say)
+        done = run(folder, out, source=name, pooling=pooling.value if pooling else None, step=_say)
     _tell(done, as_json)
 
 

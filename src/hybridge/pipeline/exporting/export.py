@@ -78,7 +78,7 @@ def export(
     """
     check_free(out)
     told = describe(folder, pooling)
-    step(f"loading a {told.kind} from {source}")
+    step(f"loading {source}, by its configuration: {told.kind}")
     model = network.load(folder, told)
     _check_size(model)
     names = network.inputs(folder, told)
