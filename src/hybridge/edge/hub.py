@@ -41,15 +41,26 @@ class Hub:
     def fetch(self, source: Source, into: BinaryIO, progress: Progress, size: int) -> None:
         """Streams the file. Raises `ModelError`: unreachable, refused, another file, broken off."""
         assert isinstance(source, HubFile)  # noqa: S101 - `reads` said so
-        url = f"{self._endpoint}/{source.repo}/resolve/{source.revision}/{source.file}"
+        path = f"{source.repo}/resolve/{source.revision}/{source.file}"
+        self.stream(path, into, progress, size)
+
+    def stream(self, path: str, into: BinaryIO, progress: Progress, size: int) -> None:
+        """The same for a path below the endpoint."""
+        url = f"{self._endpoint}/{path}"
         with self._opened(url) as response:
-            if response.status != 200:
-                raise ModelError(f"{url} answered {response.status}")
+            _check_status(response, url)
             _check_size(response, size, url)
             done = 0
             for block in response.content:
                 done += into.write(block)
                 progress(done, size)
+
+    def read(self, path: str) -> bytes:
+        """A small answer as a whole. Raises `ModelError` like `fetch`."""
+        url = f"{self._endpoint}/{path}"
+        with self._opened(url) as response:
+            _check_status(response, url)
+            return b"".join(response.content)
 
     @contextmanager
     def _opened(self, url: str) -> Iterator[SyncResponse]:
@@ -67,6 +78,11 @@ class Hub:
             raise ModelError(f"{url} was silent for {self._read_timeout_s:g} s") from error
         except (ReadError, RemoteProtocolError, TooManyRedirects) as error:
             raise ModelError(f"{url} broke off: {error}") from error
+
+
+def _check_status(response: SyncResponse, url: str) -> None:
+    if response.status != 200:
+        raise ModelError(f"{url} answered {response.status}")
 
 
 def _check_size(response: SyncResponse, size: int, url: str) -> None:

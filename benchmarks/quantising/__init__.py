@@ -1,0 +1,1 @@
+"""What export and quantising make of a real encoder: size, accuracy, speed."""
