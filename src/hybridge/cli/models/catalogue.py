@@ -1,4 +1,4 @@
-"""`hybridge models`: the local models there are, and fetching them."""
+"""`hybridge models list` and `pull`: the catalogue, and fetching of it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import typer
 
 from hybridge.cli.options import Config, Json, settings_of
 
-app = typer.Typer(help="Local models: list them, fetch them.", no_args_is_help=True)
 
-
-@app.command("list")
 def list_models(config: Config = None, as_json: Json = False) -> None:
     """The catalogue, and what of it lies in the model folder."""
     from rich.console import Console
@@ -44,7 +41,6 @@ def list_models(config: Config = None, as_json: Json = False) -> None:
     Console().print(table)
 
 
-@app.command()
 def pull(
     name: Annotated[str, typer.Argument(help="A name from `hybridge models list`.")],
     config: Config = None,
