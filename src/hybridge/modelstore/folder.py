@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import BinaryIO
+from typing import IO
 
 from hybridge.core.errors import ModelError
 from hybridge.modelstore.digest import BLOCK
@@ -51,14 +51,11 @@ class FolderPlace:
             with self.writing(key) as file:
                 file.write(data)
 
-    def entries(self, prefix: str) -> Sequence[Entry]:
-        top = self.folder / prefix if prefix.endswith("/") else (self.folder / prefix).parent
+    def entries(self, folder: str) -> Sequence[Entry]:
         with self._explained():
-            found = [self._entry(path) for path in top.rglob("*") if not _passing(path)]
-        return sorted(
-            (entry for entry in found if entry is not None and entry.key.startswith(prefix)),
-            key=lambda entry: entry.key,
-        )
+            paths = (self.folder / folder).rglob("*")
+            found = [self._entry(path) for path in paths if not _passing(path)]
+        return sorted((entry for entry in found if entry is not None), key=lambda one: one.key)
 
     def send(self, key: str, file: Path, told: Told) -> None:
         with self._explained(), file.open("rb") as source, self.writing(key) as target:
@@ -83,7 +80,7 @@ class FolderPlace:
             yield
 
     @contextmanager
-    def writing(self, key: str) -> Iterator[BinaryIO]:
+    def writing(self, key: str) -> Iterator[IO[bytes]]:
         """A new file, which has its name once the block has ended well."""
         path = self.path(key)
         with self._explained():

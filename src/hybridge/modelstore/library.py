@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hybridge.core.errors import ModelError
+from hybridge.modelstore.checking import Digesting
 from hybridge.modelstore.folder import FolderPlace
 from hybridge.modelstore.manifest import Manifest, ModelFile, Progress
 from hybridge.modelstore.pointer import Pointer
-from hybridge.modelstore.versions import Digesting, Versions
+from hybridge.modelstore.versions import Versions
 
 
 class Library:

@@ -71,8 +71,9 @@ class Place(Protocol):
         """
         ...
 
-    def entries(self, prefix: str) -> Sequence[Entry]:
-        """All files whose keys begin so, in the order of their keys."""
+    def entries(self, folder: str) -> Sequence[Entry]:
+        """All files below a folder (`a/b/`; empty: all), in the order of their keys, but for those
+        that are locks."""
         ...
 
     def send(self, key: str, file: Path, told: Told) -> None:

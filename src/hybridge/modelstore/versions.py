@@ -11,9 +11,8 @@ it, so that a history that lacks its last entry is completed, and never tells wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +21,8 @@ from msgspec import Struct
 
 from hybridge.core.errors import ModelError
 from hybridge.modelstore import manifest as manifests
+from hybridge.modelstore.catalogue import CATALOGUE
+from hybridge.modelstore.checking import Flaw, flaws
 from hybridge.modelstore.manifest import Manifest, ModelFile, Progress
 from hybridge.modelstore.place import NEW, Conflict, Place
 from hybridge.modelstore.pointer import (
@@ -41,20 +42,6 @@ ORPHANED = timedelta(days=1)
 """Files without a manifest that are older belong to a push that never ended."""
 _MANIFEST = "/manifest.json"
 Change = Callable[[Pointer, Collection[str | None], Cause], Pointer]
-
-
-class Flaw(Struct, frozen=True):
-    """A file that is not what its manifest says."""
-
-    file: str
-    wanted: str
-    """SHA-256."""
-    found: str | None
-    """None: it is missing."""
-
-    def __str__(self) -> str:
-        found = "it is missing" if self.found is None else f"it has SHA-256 {self.found}"
-        return f"{self.file} should have SHA-256 {self.wanted}, and {found}"
 
 
 class Versions:
@@ -194,7 +181,8 @@ class Versions:
         """Takes the last step back: withdraws what is on trial, else activates what was before."""
 
         def change(pointer: Pointer, there: Collection[str | None], cause: Cause) -> Pointer:
-            return rolled_back(pointer, there, cause)
+            own = by == "gateway" or name in CATALOGUE  # else there is nothing before the first one
+            return rolled_back(pointer, there if own else {*there} - {None}, cause)
 
         return self._change(name, change, by, reason, only_if)
 
@@ -206,26 +194,7 @@ class Versions:
         self, manifest: Manifest, progress: Progress = lambda _done, _total: None
     ) -> list[Flaw]:
         """Reads all files of a version again: those that are not what they should be."""
-        return list(self._flaws(manifest, progress))
-
-    def _flaws(self, manifest: Manifest, progress: Progress) -> Iterator[Flaw]:
-        folder, done = f"{_folder(manifest.name, manifest.version)}/files/", 0
-        there = {entry.key for entry in self.place.entries(folder)}
-
-        def told(more: int) -> None:
-            nonlocal done
-            done += more
-            progress(done, manifest.size_bytes)
-
-        for file in manifest.files:
-            key = folder + file.path
-            if key not in there:
-                yield Flaw(f"{self.place.address}/{key}", file.sha256, None)
-                continue
-            digest = Digesting()
-            self.place.fetch(key, digest, told)
-            if digest.sha256 != file.sha256:
-                yield Flaw(f"{self.place.address}/{key}", file.sha256, digest.sha256)
+        return list(flaws(self.place, _folder(manifest.name, manifest.version), manifest, progress))
 
     def _change(
         self, name: str, change: Change, by: By, reason: str, only_if: int | None
@@ -280,24 +249,6 @@ class Versions:
     def _manifest(self, key: str) -> Manifest | None:
         found = self.place.read(key)
         return None if found is None else manifests.decode(found.data, key)
-
-
-class Digesting:
-    """A sink that keeps nothing but the digest, or passes the bytes on as well."""
-
-    def __init__(self, also: Callable[[bytes], int] | None = None) -> None:
-        self._also = also
-        self._digest = sha256()
-
-    def write(self, data: bytes, /) -> int:
-        """Takes the bytes in."""
-        self._digest.update(data)
-        return len(data) if self._also is None else self._also(data)
-
-    @property
-    def sha256(self) -> str:
-        """Of all bytes until now."""
-        return self._digest.hexdigest()
 
 
 def _meant(pointer: Pointer, share: float | None, versions: Sequence[Manifest]) -> str:
