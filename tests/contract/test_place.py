@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 from tests.extras import needed
+from tests.s3_server import S3Server, s3_server
 
 from hybridge.core.errors import ModelError
 from hybridge.modelstore.folder import FolderPlace
 from hybridge.modelstore.place import NEW, Conflict, Place
 
 needed("obstore", "s3")
-
-from tests.s3_server import S3Server, s3_server
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +94,12 @@ def test_files_are_listed_below_a_folder(place: Place) -> None:
     before = datetime.now(UTC) - timedelta(minutes=1)
     for key in ("n.json", "n/versions/b/x.bin", "n/versions/a/y.bin", "n2/versions/a/y.bin"):
         place.write(key, b"four")
-    assert keys(place) == ["n.json", "n/versions/a/y.bin", "n/versions/b/x.bin", "n2/versions/a/y.bin"]
+    assert keys(place) == [
+        "n.json",
+        "n/versions/a/y.bin",
+        "n/versions/b/x.bin",
+        "n2/versions/a/y.bin",
+    ]
     assert keys(place, "n/versions/") == ["n/versions/a/y.bin", "n/versions/b/x.bin"]
     assert keys(place, "other/") == []
     assert {entry.size_bytes for entry in place.entries("")} == {4}

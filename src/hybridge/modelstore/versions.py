@@ -113,11 +113,11 @@ class Versions:
         known = self._manifest(_folder(name, manifest.version) + _MANIFEST)
         if known is not None:
             return known
-        paths, half = manifests.sources(source), manifest.size_bytes // 2
+        paths, size = manifests.sources(source), manifest.size_bytes
         self.receive(
             manifest,
             lambda file, key, told: self.place.send(key, paths[file.path], told),
-            lambda done, total: progress(half + done // 2, total),
+            lambda done, total: progress((size + done) // 2, total),
         )
         return manifest
 
