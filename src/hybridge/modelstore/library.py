@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hybridge.core.errors import ModelError
@@ -26,6 +26,12 @@ class Library:
         self.is_here = store.place is shelf
         """Whether the store's own files are loaded from."""
 
+    @property
+    def pointers(self) -> Callable[[Iterable[str]], list[Path]] | None:
+        """The files that say which version of each model is in force; None where they are not in a
+        folder."""
+        return self._pointers if self.is_here else None
+
     def bring(
         self, name: str, version: str, progress: Progress = lambda _done, _total: None
     ) -> Path:
@@ -48,6 +54,9 @@ class Library:
         """Notes what is in force, for a start without the store."""
         if not self.is_here and self._copies.pointer(name) != pointer:
             self._copies.note(name, pointer)
+
+    def _pointers(self, names: Iterable[str]) -> list[Path]:
+        return [self._shelf.path(f"{name}.json") for name in names]
 
     def _known(self, name: str, version: str) -> Manifest:
         """The manifest, from the copy where there is one: it needs no network."""

@@ -72,6 +72,11 @@ class Pointer(Struct, frozen=True):
         return 0 if self.last is None else self.last.number
 
     @property
+    def reason(self) -> str:
+        """Why that step was made, where it was said."""
+        return "" if self.last is None else self.last.reason
+
+    @property
     def held(self) -> frozenset[str]:
         """Versions that must not be deleted: active, on trial, and the one to roll back to."""
         trial = None if self.trial is None else self.trial.version
@@ -108,15 +113,19 @@ def withdrawn(pointer: Pointer, cause: Cause) -> Pointer:
     return Pointer(pointer.active, pointer.before, None, step)
 
 
-def rolled_back(pointer: Pointer, there: Container[str | None], cause: Cause) -> Pointer:
-    """The last step is taken back, to a version that is still `there`. Raises `ModelError` where
-    there is nothing to go back to."""
-    if pointer.trial is not None:
+def rolled_back(
+    pointer: Pointer, there: Container[str | None], cause: Cause, *, failed: str | None = None
+) -> Pointer:
+    """The last step is taken back, to a version that is still `there`, other than the `failed` one.
+
+    Raises `ModelError` where there is nothing to go back to.
+    """
+    if pointer.trial is not None and failed in (None, pointer.trial.version):
         return withdrawn(pointer, cause)
     before = list(pointer.before)
     while before:
         version = before.pop()
-        if version in there and version != pointer.active:
+        if version in there and version not in (pointer.active, failed):
             step = _step(pointer, "rolled back", version, cause)
             return Pointer(version, tuple(before), None, step)
     raise ModelError(f"there is nothing to roll back to from {pointer.active or 'no version'}")

@@ -28,6 +28,8 @@ class Terms(Struct, frozen=True):
     """As long it is watched at most; a canary without enough answers stays on trial."""
     failures_max: float
     """Share of failed answers over which it has failed."""
+    probe_s: float = 5.0
+    """How often its health is looked at."""
 
 
 class Trial:

@@ -176,13 +176,22 @@ class Versions:
         return self._change(name, change, by, reason, only_if)
 
     def roll_back(
-        self, name: str, *, by: By = "operator", reason: str = "", only_if: int | None = None
+        self,
+        name: str,
+        *,
+        by: By = "operator",
+        reason: str = "",
+        failed: str | None = None,
+        only_if: int | None = None,
     ) -> Pointer:
-        """Takes the last step back: withdraws what is on trial, else activates what was before."""
+        """Takes the last step back: withdraws what is on trial, else activates what was before.
+
+        `failed` is the version that has to go, where that is known. `only_if` as in `activate`.
+        """
 
         def change(pointer: Pointer, there: Collection[str | None], cause: Cause) -> Pointer:
             own = by == "gateway" or name in CATALOGUE  # else there is nothing before the first one
-            return rolled_back(pointer, there if own else {*there} - {None}, cause)
+            return rolled_back(pointer, there if own else {*there} - {None}, cause, failed=failed)
 
         return self._change(name, change, by, reason, only_if)
 

@@ -17,6 +17,7 @@ _Leaves = Mapping[str, Any]
 RESTART = (
     *("server.host", "server.port", "server.grace_s"),
     *("execution.deadline_s", "records.url", "records.audit_key_env"),
+    *("models.dir", "models.store", "models.poll_s", "models.s3"),
 )
 """Keys that a running gateway cannot take over: sockets and files that are open, and limits that
 are kept outside of it."""

@@ -30,9 +30,12 @@ def anchor_embeddings(embeddings: EmbeddingsConfig, folder: Path) -> EmbeddingsC
 
 
 def anchor_models(models: ModelsConfig, folder: Path, environ: Mapping[str, str]) -> ModelsConfig:
-    """The model folder, always named in the end."""
+    """The model folder, always named in the end, and the store, where it is a folder."""
     chosen = _default_folder(environ) if models.dir is None else folder / models.dir.expanduser()
-    return models.model_copy(update={"dir": chosen})
+    store = models.store
+    if store is not None and not store.startswith("s3://"):
+        store = str(folder / Path(store).expanduser())
+    return models.model_copy(update={"dir": chosen, "store": store})
 
 
 def _anchor_row(row: EdgeBackendConfig, folder: Path) -> EdgeBackendConfig:

@@ -2,6 +2,7 @@
 
 from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
+from hybridge.wiring.library import library
 from hybridge.wiring.local import catalogue_models, fetcher, model_store
 from hybridge.wiring.reload import reloading
 
@@ -10,6 +11,7 @@ __all__ = [
     "Secrecy",
     "catalogue_models",
     "fetcher",
+    "library",
     "model_store",
     "open_house",
     "reloading",
