@@ -35,8 +35,14 @@ _buckets = count()
 class S3Server:
     """Listens on loopback only; its buckets are those that were made."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, process: subprocess.Popen[bytes]) -> None:
         self.endpoint = f"http://127.0.0.1:{port}"
+        self._process = process
+
+    def stop(self) -> None:
+        """Nobody answers from now on; nothing that it kept is left."""
+        self._process.kill()
+        self._process.wait()
 
     def bucket(self, prefix: str = "", *, name: str | None = None) -> Bucket:
         """A new bucket, or one that nobody made."""
@@ -55,7 +61,6 @@ class S3Server:
 def s3_server(folder: Path) -> Iterator[S3Server]:
     """Runs as long as the block."""
     port = free_port()
-    server = S3Server(port)
     with (folder / "s3.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-c", _SERVE, str(port)],
@@ -63,6 +68,7 @@ def s3_server(folder: Path) -> Iterator[S3Server]:
             stderr=log,
             env={**os.environ, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"},
         )
+    server = S3Server(port, process)
     try:
         until_s = time.monotonic() + PATIENCE_S
         while not _listens(server.endpoint):
@@ -71,8 +77,7 @@ def s3_server(folder: Path) -> Iterator[S3Server]:
             time.sleep(0.05)
         yield server
     finally:
-        process.kill()
-        process.wait()
+        server.stop()
 
 
 def _listens(endpoint: str) -> bool:

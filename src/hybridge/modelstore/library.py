@@ -46,6 +46,13 @@ class Library:
             raise ModelError("; ".join(map(str, flaws)))
         return self._shelf.path(f"{name}/versions/{version}/files")
 
+    def active(self, name: str) -> str:
+        """The version in force. Raises `ModelError` where there is none."""
+        found = self.store.pointer(name).active
+        if found is None:
+            raise ModelError(f"no version of {name} is active in {self.store.place.address}")
+        return found
+
     def remembered(self, name: str) -> Pointer:
         """What was in force when the store could be reached last."""
         return self._copies.pointer(name)

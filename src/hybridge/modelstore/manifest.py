@@ -89,9 +89,12 @@ def describe(
 
 
 def sources(source: Path) -> dict[str, Path]:
-    """The files of a file or folder by their path in a version; hidden ones are left out."""
+    """The files of a file or folder by their path in a version; hidden ones are left out.
+
+    A file by itself has the same name always, for whatever it is called it is the same version.
+    """
     if source.is_file():
-        return {source.name: source}
+        return {f"model{source.suffix}": source}
     found = {
         path.relative_to(source).as_posix(): path
         for path in sorted(source.rglob("*"))

@@ -125,7 +125,11 @@ def rolled_back(
     before = list(pointer.before)
     while before:
         version = before.pop()
-        if version in there and version not in (pointer.active, failed):
+        if (
+            version in there
+            and version != pointer.active
+            and (version is None or version != failed)
+        ):
             step = _step(pointer, "rolled back", version, cause)
             return Pointer(version, tuple(before), None, step)
     raise ModelError(f"there is nothing to roll back to from {pointer.active or 'no version'}")

@@ -156,19 +156,24 @@ class Versions:
         by: By = "operator",
         reason: str = "",
         only_if: int | None = None,
+        reads: bool = False,
     ) -> Pointer:
         """The version is in force, or gets a share of the requests.
 
         Without a version the one on trial is meant, else the latest. `only_if`: the number of the
-        step that must still be the last one. Raises `Conflict` where it is not.
+        step that must still be the last one. Raises `Conflict` where it is not. `reads`: refuses a
+        version whose files are not what they should be.
         """
 
         def change(pointer: Pointer, there: Collection[str | None], cause: Cause) -> Pointer:
             wanted = version or _meant(pointer, share, self.all(name))
             if wanted not in there:
                 self.manifest(name, wanted)  # says what there is
-            if missing := self._missing(self.manifest(name, wanted)):
+            manifest = self.manifest(name, wanted)
+            if missing := self._missing(manifest):
                 raise ModelError(f"{name} {wanted} is not whole: {missing[0].path} is not as long")
+            if reads and (found := self.verify(manifest)):
+                raise ModelError(f"{name} {wanted} is not activated: {found[0]}")
             if share is None:
                 return activated(pointer, wanted, cause)
             return on_trial(pointer, Canary(wanted, share), cause)

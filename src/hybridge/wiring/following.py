@@ -60,7 +60,8 @@ class Following:
                 try:
                     pointer = await asyncio.to_thread(self.library.store.pointer, name)
                 except Unreachable as error:
-                    return self._say_lost(error)
+                    self._say_lost(error)
+                    return
                 except ModelError:
                     _log.exception("the versions of %s cannot be read", name)
                     continue

@@ -51,7 +51,7 @@ def fetcher(settings: Settings) -> Fetcher:
 def catalogue_models(settings: Settings) -> tuple[str, ...]:
     """The models that the configured engines need and that can be fetched by name."""
     rows = (row for row in settings.edge.backends if row.engine == "llamacpp")
-    return tuple(dict.fromkeys(row.model for row in rows if not is_path(row.model)))
+    return tuple(dict.fromkeys(row.model for row in rows if row.model in CATALOGUE))
 
 
 def thread_shares(settings: Settings) -> Shares:

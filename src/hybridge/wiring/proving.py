@@ -12,7 +12,7 @@ from hybridge.edge.held import Engine
 
 CHECK_S = 60.0
 """How long it may take; a slow device and a large model need some time for their first words."""
-_PROMPT = "Say hello."
+_PROMPT, _WORDS = "Say hello.", 8
 
 
 async def prove(engine: Engine, clock: Clock) -> None:
@@ -34,10 +34,11 @@ def _call(clock: Clock) -> Call:
         id="check",
         model="check",
         messages=(Message("user", _PROMPT),),
+        max_tokens=_WORDS,
         body={
             "model": "check",
             "messages": [{"role": "user", "content": _PROMPT}],
-            "max_tokens": 8,
+            "max_tokens": _WORDS,
             "temperature": 0,
         },
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -108,7 +108,7 @@ class Rollout:
                 self._tell(active, "refused", str(error))
                 await self._steps.take_back(pointer, active, str(error))
         self._active = active
-        self._do(self._again())  # a canary may be due, too
+        self._do(self._again)  # a canary may be due, too
         return engine
 
     async def _go(self, pointer: Pointer) -> tuple[str, str] | None:
@@ -174,7 +174,7 @@ class Rollout:
 
     def _begin_probation(self, version: str, pointer: Pointer, *, canary: bool) -> None:
         def ended(verdict: Verdict, why: str) -> None:
-            self._do(self._end(version, pointer, verdict, why, canary=canary))
+            self._do(partial(self._end, version, pointer, verdict, why, canary=canary))
 
         self._end_probation()
         self._probation = Probation(
@@ -209,10 +209,10 @@ class Rollout:
         _log.log(level, "%s: %s of %s %s%s", self._backend, shown, name, outcome, said)
         self._events.emit(ModelSwitched(self._backend, name, version, outcome, reason))
 
-    def _do(self, work: Coroutine[None, None, None]) -> None:
+    def _do(self, work: Callable[[], Awaitable[None]]) -> None:
         async def logged() -> None:
             try:
-                await work
+                await work()
             except Exception:
                 _log.exception("the versions of %s broke", self._steps.name)
 

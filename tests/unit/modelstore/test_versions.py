@@ -188,17 +188,17 @@ def test_flaws_are_told_with_both_digests(store, tmp_path) -> None:
     (version,) = pushed(store, tmp_path, "good weights")
     manifest = store.manifest("m", version)
     assert store.verify(manifest) == []
-    path = tmp_path / "store" / "m" / "versions" / version / "files" / "weights.gguf"
+    path = tmp_path / "store" / "m" / "versions" / version / "files" / "model.gguf"
     path.write_text("evil weights")
     (flaw,) = store.verify(manifest)
     assert manifest.files[0].sha256 in str(flaw)
     assert flaw.found is not None
     assert flaw.found in str(flaw)
-    assert "weights.gguf" in str(flaw)
+    assert "model.gguf" in str(flaw)
     path.unlink()
     (flaw,) = store.verify(manifest)
     assert "missing" in str(flaw)
-    with pytest.raises(ModelError, match=r"not whole: weights\.gguf"):
+    with pytest.raises(ModelError, match=r"not whole: model\.gguf"):
         store.activate("m", version)
 
 
