@@ -72,9 +72,9 @@ class Stage:
     def outcomes(self) -> list[tuple[str, str]]:
         return [(e.outcome, e.version) for e in self.events if isinstance(e, ModelSwitched)]
 
-    async def ask(self) -> str:
+    async def ask(self, model: str = "local") -> str:
         """The version that answers."""
-        asked = request("local", "Hello!", max_tokens=2)
+        asked = request(model, "Hello!", max_tokens=2)
         async with self.house.gateway.serve(asked) as reply:
             (event,) = [event async for event in reply.events]
         return parse(event.wire)["system_fingerprint"]
@@ -115,12 +115,13 @@ def push(store: Versions, folder: Path, seed: int, *, mute: bool = False) -> str
 @pytest.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
     @asynccontextmanager
-    async def opened(**models: Any) -> AsyncIterator[Stage]:
+    async def opened(sections: dict[str, Any] | None = None, **models: Any) -> AsyncIterator[Stage]:
         row = {"name": "local", "model": "m", "context_tokens": 256, "queue": 64}
         data = {
             "edge": {"backends": [row]},
             "records": {"url": None},
             "models": {"dir": str(tmp_path / "models"), "poll_s": 0.5, **models},
+            **(sections or {}),
         }
         settings = parse_settings(data, {})
         store = library(settings).store
@@ -166,6 +167,19 @@ async def test_what_cannot_serve_is_refused_and_rolled_back_while_others_answer(
                 assert why in last.reason
         assert seen.errors == []
         assert {version for _, _, version in seen.answers} == {first}
+
+
+async def test_no_answer_of_a_version_that_was_replaced_is_given_again(stage) -> None:
+    sections = {"cache": {}, "routing": {"edge_max": 9, "cloud_min": 10, "confidence_min": 0.0}}
+    async with stage(sections) as scene:
+        first = await scene.ask("auto")
+        assert await scene.ask("auto") == first
+        served = [event for event in scene.events if isinstance(event, Served)]
+        assert [event.route for event in served][1:] == ["cache"]
+        second = scene.push(2)
+        scene.store.activate("m", second)
+        await until(lambda: ("activated", second) in scene.outcomes)
+        assert [await scene.ask("auto") for _ in range(2)] == [second, second]
 
 
 async def test_a_canary_gets_its_share_and_is_promoted(stage) -> None:

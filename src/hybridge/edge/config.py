@@ -126,7 +126,9 @@ class ModelsConfig(Section):
     poll_s: float = Field(default=15.0, ge=0.2)
     """How often the store is asked for the version in force. A folder tells at once, besides."""
     s3: S3Config = S3Config()
+    """How that bucket is reached."""
     trial: TrialConfig = TrialConfig()
+    """What a new version is held to."""
 
     @field_validator("store")
     @classmethod
