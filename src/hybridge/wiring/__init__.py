@@ -3,7 +3,7 @@
 from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
 from hybridge.wiring.library import library
-from hybridge.wiring.local import catalogue_models, fetcher, model_store
+from hybridge.wiring.local import catalogue_models, fetcher, model_store, stored_models
 from hybridge.wiring.reload import reloading
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "open_house",
     "reloading",
     "request_of",
+    "stored_models",
 ]

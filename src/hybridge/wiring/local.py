@@ -54,6 +54,13 @@ def catalogue_models(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.model for row in rows if row.model in CATALOGUE))
 
 
+def stored_models(settings: Settings) -> tuple[str, ...]:
+    """Those that only a store of versions can have."""
+    rows = (row for row in settings.edge.backends if row.engine == "llamacpp")
+    names = dict.fromkeys(row.model for row in rows if not is_path(row.model))
+    return tuple(name for name in names if name not in CATALOGUE)
+
+
 def thread_shares(settings: Settings) -> Shares:
     """This machine's cores, divided between the configured engines."""
     llms = sum(row.engine == "llamacpp" for row in settings.edge.backends)
