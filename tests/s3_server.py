@@ -18,7 +18,7 @@ from tests.redis_server import free_port
 
 from hybridge.storage.bucket import Bucket, BucketPlace
 
-PATIENCE_S = 60.0
+PATIENCE_S = 100.0
 _SERVE = """
 import sys
 from moto.server import DomainDispatcherApplication, create_backend_app
@@ -48,7 +48,7 @@ class S3Server:
         """A new bucket, or one that nobody made."""
         if name is None:
             name = f"models-{next(_buckets)}"
-            with urlopen(Request(f"{self.endpoint}/{name}", method="PUT"), timeout=30):
+            with urlopen(Request(f"{self.endpoint}/{name}", method="PUT"), timeout=PATIENCE_S):
                 pass
         options = {"endpoint": self.endpoint, "region": "us-east-1", **KEYS}
         return Bucket(name, prefix, options, connect_timeout_s=2.0)

@@ -69,7 +69,12 @@ async def _measured(what: str, step: Step, gateway: Gateway, asked: argparse.Nam
     old = gateway.active
     async with steadily(Client(loopback()), gateway.url, asked.rate, asked.tokens) as seen:
         await asyncio.sleep(BEFORE_S)
-        new = await step(gateway, seen)
+        new, said = old, ""
+        try:
+            new = await step(gateway, seen)
+        except RuntimeError as error:
+            said = str(error)
+            print(said, file=sys.stderr)
         commanded_s = time.monotonic()
         if new != old:
             await until(lambda: seen.first(new) is not None)
@@ -84,7 +89,7 @@ async def _measured(what: str, step: Step, gateway: Gateway, asked: argparse.Nam
         seen.latency_ms(0.99),
         seen.latency_ms(1.0),
         None if first is None else first - commanded_s,
-        max(seen.answers, key=lambda one: one.begun_s).version == new == gateway.active,
+        not said and max(seen.answers, key=lambda one: one.begun_s).version == new,
     )
 
 

@@ -37,7 +37,7 @@ from hybridge.modelstore.pointer import (
 )
 
 KEPT = 3
-"""Versions of a model that stay, beside those in force (SPEC R57)."""
+"""Versions of a model that stay (SPEC R57); one more where a new one comes during a trial."""
 ORPHANED = timedelta(days=1)
 """Files without a manifest that are older belong to a push that never ended."""
 _MANIFEST = "/manifest.json"
@@ -236,9 +236,12 @@ class Versions:
             self.place.write(key, _readable(step))
 
     def _make_room(self, name: str, held: Collection[str] = ()) -> None:
-        """Deletes what is neither among the latest nor in force; to be called under the lock."""
+        """Leaves those in force, the latest, and as many before it as make three; to be called
+        under the lock."""
         versions = [one.version for one in self.all(name)]
-        kept = {*versions[:KEPT], *self.pointer(name).held, *held}
+        kept = {*versions[:1], *self.pointer(name).held, *held}
+        rest = [version for version in versions if version not in kept]
+        kept |= {*rest[: max(0, KEPT - len(kept))]}
         entries = self.place.entries(f"{name}/versions/")
         for version in {entry.key.split("/")[2] for entry in entries} - kept:
             own = [e for e in entries if e.key.startswith(f"{_folder(name, version)}/")]

@@ -177,9 +177,10 @@ def test_the_last_three_stay_and_those_in_force(store, tmp_path) -> None:
     store.activate("m", versions[3])
     later = pushed(store, tmp_path, *"fghi")
     there = {one.version for one in store.all("m")}
-    assert there == {*later[1:], versions[2], versions[3]}
+    assert there == {later[3], versions[2], versions[3]}  # the latest, and those in force
     store.activate("m", later[3])
-    assert versions[2] not in {one.version for one in store.all("m")}
+    (last,) = pushed(store, tmp_path, "j")
+    assert {one.version for one in store.all("m")} == {last, later[3], versions[3]}
     keys = [entry.key for entry in store.place.entries("m/versions/")]
     assert not any(versions[0] in key for key in keys)
 
@@ -303,4 +304,4 @@ def _check(store: Versions, order: list[str], pointers: list) -> None:
         assert store.verify(store.manifest("m", version)) == []
     for manifest in store.all("m"):
         assert store.verify(manifest) == []
-    assert len(there) <= KEPT + len(pointer.held) + 1
+    assert len(there) <= KEPT + 2  # a trial, and one that was to go when the machine stopped
