@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from hybridge.testing.weights import tiny_gguf
 
 BEFORE_S, AFTER_S = 2.0, 4.0
 """How long requests come before a step and after what it led to."""
+BUSY_MS = 1000.0
+"""A median from which on requests queue up, and are refused for that."""
 Step = Callable[[Gateway, Seen], Awaitable[str]]
 """Does something to the versions; gives the one that must be in force at the end."""
 
@@ -36,8 +38,10 @@ class Phase:
     p50_ms: float
     p99_ms: float
     longest_ms: float
+    kinds: tuple[str, ...]
+    """What each error said."""
     switch_s: float | None
-    """From the command's end to the first answer of the new version; None: nothing to change."""
+    """From the pointer's change to the first answer of the new version; None: nothing to change."""
     well: bool
     """Whether the version that had to be in force was, and the store agreed."""
 
@@ -50,6 +54,10 @@ def main() -> int:
     print(f"\n## {asked.rate:g} requests/s, every other one a stream\n")
     head = ("step", "requests", "errors", "stale", "p50 ms", "p99 ms", "longest ms", "switch s", "")
     print(table(head, [_row(phase) for phase in phases]))
+    kinds = Counter(error for phase in phases for error in phase.kinds)
+    print("\n".join(f"{count} x {kind}" for kind, count in kinds.most_common(5)))
+    if phases[0].p50_ms > BUSY_MS:
+        print(f"\nThis machine cannot serve {asked.rate:g} requests/s even while nothing changes.")
     results = {"machine": machine(), "rate": asked.rate, "phases": [asdict(p) for p in phases]}
     print(f"\n{write('models', results)}\n")
     misses = [p.what for p in phases if p.errors or p.stale or not p.well]
@@ -75,7 +83,6 @@ async def _measured(what: str, step: Step, gateway: Gateway, asked: argparse.Nam
         except RuntimeError as error:
             said = str(error)
             print(said, file=sys.stderr)
-        commanded_s = time.monotonic()
         if new != old:
             await until(lambda: seen.first(new) is not None)
         await asyncio.sleep(AFTER_S)
@@ -88,7 +95,8 @@ async def _measured(what: str, step: Step, gateway: Gateway, asked: argparse.Nam
         seen.latency_ms(0.5),
         seen.latency_ms(0.99),
         seen.latency_ms(1.0),
-        None if first is None else first - commanded_s,
+        tuple(seen.errors),
+        None if first is None else first - gateway.stepped_s(),
         not said and max(seen.answers, key=lambda one: one.begun_s).version == new,
     )
 

@@ -8,9 +8,11 @@ import os
 import re
 import signal
 import sys
+import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.models.load import until
@@ -31,6 +33,12 @@ class Gateway:
     def active(self) -> str:
         """The version in force, as the store says."""
         return self._store.pointer("m").active or ""
+
+    def stepped_s(self) -> float:
+        """When the last step was taken, on the clock's monotonic scale."""
+        last = self._store.pointer("m").last
+        ago_s = 0.0 if last is None else (datetime.now(UTC) - last.at).total_seconds()
+        return time.monotonic() - ago_s
 
     async def command(self, *words: str, fails: str | None = None) -> str:
         """What `hybridge models …` prints. With `fails` it must exit with 1 and say so."""

@@ -16,6 +16,7 @@ from benchmarks.measured import percentile
 
 PATIENCE_S = 300.0
 _FINGERPRINT = re.compile(rb'"system_fingerprint":\s*"([^"]*)"')
+_REQUEST = re.compile(rb"req-[0-9a-f]+")
 _PROMPT = "Say something about the weather of today."
 
 
@@ -76,7 +77,7 @@ async def steadily(http: Client, url: str, rate: float, tokens: int) -> AsyncIte
             return
         found = _FINGERPRINT.search(raw)
         if response.status != 200 or found is None or (stream and b"[DONE]" not in raw):
-            seen.errors.append(f"{response.status} {raw[:200]!r}")
+            seen.errors.append(f"{response.status} {_REQUEST.sub(b'', raw)[:160]!r}")
         else:
             seen.answers.append(Answer(begun_s, time.monotonic(), found[1].decode()))
 
