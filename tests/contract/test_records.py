@@ -150,6 +150,7 @@ async def test_an_older_database_is_taken_along(address):
         address,
         "DROP TABLE audit",
         "DROP TABLE chains",
+        "ALTER TABLE decisions DROP COLUMN version",
         "UPDATE schema_version SET version = 1",
     )
     with pytest.raises(ConfigError, match="has no audit trail"):

@@ -58,6 +58,12 @@ class ExactCache:
         )
         return rest
 
+    def forget(self, backend: str) -> None:
+        """No answer of this backend is given again: it has other weights now."""
+        gone = [key for key, entry in self._entries.items() if entry.completion.model == backend]
+        for key in gone:
+            del self._entries[key]
+
     def key(self, request: Request) -> str:
         """A digest over the caller, the whole conversation and everything that shapes the answer.
 

@@ -61,6 +61,7 @@ def _machine() -> Iterator[Finding]:
 
 def _models(settings: Settings) -> Iterator[Finding]:
     from hybridge import wiring
+    from hybridge.core.errors import HybridgeError
     from hybridge.modelstore.catalogue import CATALOGUE
 
     store = wiring.model_store(settings)
@@ -74,6 +75,11 @@ def _models(settings: Settings) -> Iterator[Finding]:
                 f"not here yet; the first `serve`, or `hybridge models pull {name}`, fetches {size}"
             )
             yield Finding(f"model {name}", "warn", said)
+    for name in wiring.stored_models(settings):
+        try:
+            yield Finding(f"model {name}", "ok", f"version {wiring.library(settings).active(name)}")
+        except HybridgeError as error:
+            yield Finding(f"model {name}", "fail", str(error))
     for row in settings.edge.backends:
         if row.engine == "llamacpp" and row.model.endswith(".gguf"):
             found = Path(row.model).is_file()

@@ -54,6 +54,8 @@ class Served(Struct, frozen=True):
     """How far it was allowed to travel."""
     found: tuple[str, ...] = ()
     """Personal data in it, `TYPE in place`: never a value."""
+    version: str = ""
+    """Of the weights that answered, where they are known."""
     exits: tuple[Exit, ...] = ()
     """Every time it left this device until it was over; `Exited` tells of those after that."""
 
@@ -159,6 +161,26 @@ class Inferred(Struct, frozen=True):
     seconds: float
 
 
+class ModelSwitched(Struct, frozen=True):
+    """A local backend's weights were exchanged for another version, or were to be (R57)."""
+
+    backend: str
+    model: str
+    """The model's name in the store."""
+    version: str
+    """The version that it is about."""
+    outcome: str
+    """`activated`, `rolled_back` and `promoted`: it is in force from now on. `on_trial`: it gets a
+    share of the requests. `withdrawn`: it no longer does. `refused`: it could not be loaded, was
+    not what it should be, or failed its check; what was in force stays so."""
+    reason: str = ""
+    """For logs only."""
+
+
+IN_FORCE = ("activated", "promoted", "rolled_back")
+"""Outcomes of `ModelSwitched` after which other weights answer."""
+
+
 GatewayEvent = (
     Served
     | Exited
@@ -170,6 +192,7 @@ GatewayEvent = (
     | HealthMoved
     | ModelLoaded
     | Inferred
+    | ModelSwitched
 )
 Subscriber = Callable[[GatewayEvent], None]
 

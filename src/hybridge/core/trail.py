@@ -25,14 +25,16 @@ Late = Callable[[Exit], None]
 
 
 class Trail:
-    """The exits of one request. Comparisons may go on, and so leave, when it is over."""
+    """The exits of one request, and which weights answered it. Comparisons may go on, and so leave,
+    when it is over."""
 
-    __slots__ = ("_late", "exits")
+    __slots__ = ("_late", "_version", "exits")
 
     def __init__(self) -> None:
         self.exits: tuple[Exit, ...] = ()
         """So far, or until it was over."""
         self._late: Late | None = None
+        self._version: tuple[str, str] | None = None
 
     def note(self, left: Exit) -> None:
         """To be called before anything is sent."""
@@ -40,6 +42,15 @@ class Trail:
             self.exits += (left,)
         else:
             self._late(left)
+
+    def answering(self, backend: str, version: str) -> None:
+        """A backend that has more than one version of its weights answers by this one."""
+        self._version = backend, version
+
+    def version(self, backend: str, otherwise: str) -> str:
+        """Of the weights that answer for a backend, where it told."""
+        told = self._version
+        return told[1] if told is not None and told[0] == backend else otherwise
 
     def close(self, late: Late) -> tuple[Exit, ...]:
         """The request is over: all exits until now; those to come are told to `late`."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from hybridge.core.config import Section
 from hybridge.edge.abilities import POSSIBLE
+
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/[^/]+)*/?")
 
 
 class EdgeBackendConfig(Section):
@@ -20,8 +23,9 @@ class EdgeBackendConfig(Section):
     """`llamacpp` runs a GGUF model in this process, `ortgenai` a model of ONNX Runtime GenAI in a
     process of its own (extra `ortgenai`), `openai` asks a local server."""
     model: str = Field(min_length=1)
-    """A name in the catalogue, a path to a .gguf file, or the local server's model name. Engine
-    `ortgenai`: a folder with a `genai_config.json`."""
+    """A name in the catalogue or in the store of versions (`models.store`), a path to a .gguf file,
+    or the local server's model name. Engine `ortgenai`: a folder with a `genai_config.json`, or a
+    name in the store."""
     base_url: str | None = None
     """Engine `openai`: where the server's `/v1` is."""
     api_key_env: str | None = None
@@ -81,6 +85,40 @@ class EdgeConfig(Section):
     """Models of this device. By default one, `local`."""
 
 
+class S3Config(Section):
+    """How a bucket of `models.store` is reached."""
+
+    endpoint: str | None = None
+    """Address of a server that speaks S3, e.g. http://minio:9000. None: `AWS_ENDPOINT_URL`, else
+    Amazon's for the region."""
+    region: str | None = None
+    """None: `AWS_REGION`, else us-east-1."""
+    access_key_env: str | None = None
+    """Environment variable with the access key. None: `AWS_ACCESS_KEY_ID`, else the role of this
+    machine or container."""
+    secret_key_env: str | None = None
+    """Environment variable with the secret key. None: `AWS_SECRET_ACCESS_KEY`."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.access_key_env is None) != (self.secret_key_env is None):
+            raise ValueError("access_key_env and secret_key_env belong together: set both")
+        return self
+
+
+class TrialConfig(Section):
+    """What a new version of a model is held to before it may stay."""
+
+    answers: int = Field(default=50, ge=1)
+    """So many answers in all, not too many of them failed, and it stays; a canary is promoted."""
+    window_s: float = Field(default=300.0, gt=0)
+    """How long a new version is watched at most; a canary stays one until it has its answers."""
+    failures_max: float = Field(default=0.2, ge=0, le=1)
+    """Share of failed answers over which it is rolled back, from the third failure on."""
+    probe_s: float = Field(default=5.0, gt=0)
+    """How often its health is looked at meanwhile; three failures in a row roll it back."""
+
+
 class ModelsConfig(Section):
     """Section `models`: where weights lie and come from."""
 
@@ -90,3 +128,19 @@ class ModelsConfig(Section):
     """Download sources, tried in this order."""
     connect_timeout_s: float = Field(default=5.0, gt=0)
     """How long a source may take to be reached before the next is tried."""
+    store: str | None = None
+    """Where the versions of models lie: a folder, or `s3://bucket/prefix` (extra `s3`). None:
+    `store` in the model folder."""
+    poll_s: float = Field(default=15.0, ge=0.2)
+    """How often the store is asked for the version in force. A folder tells at once, besides."""
+    s3: S3Config = S3Config()
+    """How that bucket is reached."""
+    trial: TrialConfig = TrialConfig()
+    """What a new version is held to."""
+
+    @field_validator("store")
+    @classmethod
+    def _has_bucket(cls, store: str | None) -> str | None:
+        if store is not None and "://" in store and not _BUCKET.fullmatch(store):
+            raise ValueError("must be a folder, or s3://bucket or s3://bucket/prefix")
+        return store

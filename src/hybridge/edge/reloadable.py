@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import random
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct
 
-from hybridge.core.backend import Backend, BackendSpec, Call
+from hybridge.core.backend import BackendSpec, Call
 from hybridge.core.clock import Deadline
 from hybridge.core.errors import BackendError, Fault, ModelError
 from hybridge.core.response import Event
+from hybridge.edge.held import Engine, Held, Load, OnTrial
 
 DRAIN_S = 60.0
 """How long an exchanged engine may go on with what it is answering; what is left then fails."""
 LOADING_RETRY_S = 2.0
 """When to ask again while the weights are being loaded."""
-
-
-class Engine(Backend, Protocol):
-    """A backend that holds something that must be given back."""
-
-    async def close(self) -> None:
-        """Stops running answers and frees the weights."""
-        ...
-
-
-Load = Callable[[], Awaitable[Engine]]
-"""Makes an engine ready. Raises `ModelError`."""
 
 
 class State(Struct, frozen=True):
@@ -41,25 +31,44 @@ class State(Struct, frozen=True):
     """Why loading failed."""
 
 
+Heard = Callable[[str, Fault | None], None]
+"""Told of each answer by its version: how it failed, or None where it did not."""
+
+
 class Reloadable:
     """A backend around an engine that may be absent, and then fails like an unreachable server.
 
-    Its loads, exchanges and unloads follow one another, never two at once.
+    Its loads, exchanges and unloads follow one another, never two at once. Beside it another one
+    may be on trial, which gets a share of the requests; what that one fails before it has said
+    anything, the engine in force answers.
     """
 
-    def __init__(self, spec: BackendSpec, load: Load, *, drain_s: float = DRAIN_S) -> None:
+    heard: Heard | None = None
+    """Set by whoever watches a new version."""
+
+    def __init__(
+        self,
+        spec: BackendSpec,
+        load: Load,
+        *,
+        drain_s: float = DRAIN_S,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        """`draw` gives numbers between 0 and 1: who goes to the engine on trial."""
         self._spec = spec
         self._load = load
         self._drain_s = drain_s
+        self._draw = draw
+        self._trial: OnTrial | None = None
         self._state = State("absent")
         self._settled = asyncio.Event()
         """Set unless a first load is under way."""
         self._settled.set()
-        self._held: _Held | None = None
+        self._held: Held | None = None
         self._changing = asyncio.Lock()
         self._ended = 0
         """First loads that came to an end."""
-        self._old: _Held | None = None
+        self._old: Held | None = None
         """The one that was exchanged last, while it is not yet freed."""
         self._retiring: asyncio.Task[None] | None = None
 
@@ -106,11 +115,40 @@ class Reloadable:
                 self._old, self._retiring = old, asyncio.create_task(self._retire(old))
             self._load = load
 
+    async def try_out(self, load: Load, share: float) -> None:
+        """Loads another engine beside the present one, for a share of the requests.
+
+        Raises `ModelError` where it cannot be loaded; nothing has changed then.
+        """
+        async with self._changing:
+            await self._end_trial()
+            self._trial = OnTrial(await self._instead(load), load, share)
+
+    async def promote(self) -> None:
+        """The engine on trial takes the place of the present one, as by `swap`."""
+        async with self._changing:
+            await self._drained()
+            trial, old = self._trial, self._held
+            if trial is None:
+                return
+            self._trial, self._load = None, trial.load
+            self._held, self._spec, self._state = trial, trial.engine.spec, State("ready")
+            if old is not None:
+                self._old, self._retiring = old, asyncio.create_task(self._retire(old))
+
+    async def withdraw(self) -> None:
+        """The engine on trial gets no further request, and is freed."""
+        async with self._changing:
+            await self._end_trial()
+
     async def unload(self) -> None:
-        """Frees the engine, and an exchanged one with it; what they were answering fails."""
+        """Frees the engine, and those beside it; what they were answering fails."""
         if self._old is not None:
             self._old.idle.set()  # its time is over, also for a swap that waits for it
         async with self._changing:
+            if self._trial is not None:
+                self._trial.idle.set()
+            await self._end_trial()
             if self._old is not None:
                 self._old.idle.set()
             await self._drained()
@@ -122,20 +160,56 @@ class Reloadable:
     async def answer(self, call: Call) -> AsyncGenerator[Event, None]:
         """The engine's answer; while it is being loaded, as soon as it is.
 
-        Raises `BackendError`: REFUSED where the deadline comes before the engine, NETWORK where
-        there is none and none will come.
+        The request's trail is told which version it is. Raises `BackendError`: REFUSED where the
+        deadline comes before the engine, NETWORK where there is none and none will come.
         """
-        held = self._held or await self._arriving(call.deadline)
-        with held:
-            async with aclosing(held.engine.answer(call)) as events:
-                async for event in events:
-                    yield event
+        beside: Held | None = self._lot()
+        while True:
+            held = beside or self._held or await self._arriving(call.deadline)
+            call.request.trail.answering(self._spec.name, held.engine.spec.version)
+            event: Event | None = None
+            try:
+                with held:
+                    async with aclosing(held.engine.answer(call)) as events:
+                        async for event in events:
+                            yield event
+            except GeneratorExit:
+                if event is not None and event.finish_reason is not None:
+                    self._tell(held, None)  # who asked has read all there was
+                raise
+            except BackendError as error:
+                self._tell(held, error.fault)
+                if held is not beside or event is not None or not error.fault.counts_for_breaker:
+                    raise
+                beside = None
+            else:
+                self._tell(held, None)
+                return
 
     async def probe(self) -> None:
         """The engine's own. Raises `BackendError`: REFUSED while it is loaded, else NETWORK."""
         if self._state.phase == "loading":
             raise self._loading()
         await self._present().engine.probe()
+
+    async def probe_trial(self) -> None:
+        """The same for the engine on trial, if there is one."""
+        if self._trial is not None:
+            await self._trial.engine.probe()
+
+    def _lot(self) -> OnTrial | None:
+        """The engine on trial, where this request is to be its."""
+        trial = self._trial
+        return trial if trial is not None and self._draw() < trial.share else None
+
+    def _tell(self, held: Held, fault: Fault | None) -> None:
+        if self.heard is not None:
+            self.heard(held.engine.spec.version, fault)
+
+    async def _end_trial(self) -> None:
+        if self._trial is not None:
+            trial, self._trial = self._trial, None
+            await self._retire(trial)
 
     async def _begin(self, load: Load) -> None:
         """The first load: until it has ended there is nobody to answer."""
@@ -156,13 +230,14 @@ class Reloadable:
         try:
             return await load()
         except ModelError as error:
-            kept = self._spec.model
-            raise ModelError(f"{error}; {self._spec.name} goes on with {kept}") from error
+            kept = " ".join(filter(None, (self._spec.model, self._spec.version)))
+            kind = type(error)
+            raise kind(f"{error}; {self._spec.name} goes on with {kept}") from error
 
     def _take(self, engine: Engine) -> None:
-        self._held, self._spec, self._state = _Held(engine), engine.spec, State("ready")
+        self._held, self._spec, self._state = Held(engine), engine.spec, State("ready")
 
-    async def _retire(self, old: _Held) -> None:
+    async def _retire(self, old: Held) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._drain_s):
                 await old.idle.wait()
@@ -174,7 +249,7 @@ class Reloadable:
             await self._retiring
             self._old = self._retiring = None
 
-    async def _arriving(self, deadline: Deadline) -> _Held:
+    async def _arriving(self, deadline: Deadline) -> Held:
         try:
             async with asyncio.timeout(deadline.remaining_s):
                 await self._settled.wait()
@@ -182,7 +257,7 @@ class Reloadable:
             raise self._loading() from late
         return self._present()
 
-    def _present(self) -> _Held:
+    def _present(self) -> Held:
         if self._held is None:
             cause = self._state.cause
             why = "is not loaded" if cause is None else f"could not be loaded: {cause}"
@@ -199,22 +274,3 @@ class Reloadable:
         return BackendError(
             f"{name} {what}", backend=name, fault=fault, retry_after_s=retry_after_s
         )
-
-
-class _Held:
-    """An engine, and whether it is answering anything."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.idle = asyncio.Event()
-        self.idle.set()
-        self._answers = 0
-
-    def __enter__(self) -> None:
-        self._answers += 1
-        self.idle.clear()
-
-    def __exit__(self, *_: object) -> None:
-        self._answers -= 1
-        if self._answers == 0:
-            self.idle.set()

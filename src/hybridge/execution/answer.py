@@ -70,6 +70,11 @@ class Answer:
         self._asked_s = self._latest_s = clock.monotonic()
 
     @property
+    def version(self) -> str:
+        """Of the weights that answer it: a backend may have two for a while."""
+        return self._call.request.trail.version(self.spec.name, self.spec.version)
+
+    @property
     def elapsed_ms(self) -> float:
         """From asking to the latest event."""
         return 1000 * (self._latest_s - self._asked_s)

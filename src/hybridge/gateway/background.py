@@ -102,9 +102,8 @@ class Background:
         shadowing.came(completion)
         spec = shadowing.backend.spec
         took_ms = 1000 * (self._clock.monotonic() - started_s)
-        return Side(
-            spec.name, spec.tier, spec.version, said(completion), shadowing.confidence, took_ms
-        )
+        version = subject.request.trail.version(spec.name, spec.version)
+        return Side(spec.name, spec.tier, version, said(completion), shadowing.confidence, took_ms)
 
     async def _report(self, subject: Subject, asked: Side, served: Side) -> None:
         edge, cloud = (asked, served) if asked.tier is Tier.EDGE else (served, asked)

@@ -51,12 +51,13 @@ class Recall:
         return None if completion is None else self._given_again(trip, completion, reason)
 
     def keep(self, trip: Trip, outcome: Outcome) -> None:
-        """Keeps a complete answer of the edge that was good enough."""
+        """Keeps a complete answer of the edge that was good enough, and of the weights in force."""
         answer = outcome.answer
         served_well = outcome.route in (Route.EDGE_RULE, Route.EDGE_CLASSIFIED)
         if not served_well or outcome.notice is not None or not _may_be_kept(trip):
             return
-        whole = answer.whole() if answer.spec.tier is Tier.EDGE else None
+        current = answer.version == self._fleet.spec(answer.spec.name).version
+        whole = answer.whole() if answer.spec.tier is Tier.EDGE and current else None
         if whole is not None:
             kept = replace(whole, model=answer.spec.name)
             if self._cache.elsewhere is not None:

@@ -73,7 +73,9 @@ class Settlement:
         answer = outcome.answer
         spec, whole = answer.spec, answer.whole()
         told = Said(answer.text) if whole is None else said(whole)
-        return Side(spec.name, spec.tier, spec.version, told, answer.confidence, answer.elapsed_ms)
+        return Side(
+            spec.name, spec.tier, answer.version, told, answer.confidence, answer.elapsed_ms
+        )
 
     def _served(self, trip: Trip) -> Served:
         reply, request = trip.reply, trip.request
@@ -92,6 +94,7 @@ class Settlement:
             tier=spec.tier if spec else None,
             backend=spec.name if spec else None,
             model=answer.model if answer else spec.model if spec else None,
+            version=answer.version if answer else spec.version if spec else "",
             confidence=answer.confidence if answer else None,
             degraded=reply.degraded if reply else False,
             stream=request.stream,

@@ -1,1 +1,1 @@
-"""Local models: which there are and where they lie."""
+"""Local models: which there are, where they lie, and their versions."""

@@ -18,6 +18,7 @@ RESTART = (
     *("server.host", "server.port", "server.grace_s"),
     *("execution.deadline_s", "records.url", "records.audit_key_env"),
     *("scorer.provider", "scorer.device_id", "scorer.threads", "scorer.runs"),
+    *("models.dir", "models.store", "models.poll_s", "models.s3"),
 )
 """Keys that a running gateway cannot take over: sockets and files that are open, and limits that
 are kept outside of it."""

@@ -30,14 +30,26 @@ def anchor_embeddings(embeddings: EmbeddingsConfig, folder: Path) -> EmbeddingsC
 
 
 def anchor_models(models: ModelsConfig, folder: Path, environ: Mapping[str, str]) -> ModelsConfig:
-    """The model folder, always named in the end."""
+    """The model folder, always named in the end; the store, where it is a folder, and else its
+    address as AWS's own tools find it."""
     chosen = _default_folder(environ) if models.dir is None else folder / models.dir.expanduser()
-    return models.model_copy(update={"dir": chosen})
+    store = models.store
+    if store is not None and not store.startswith("s3://"):
+        store = str(folder / Path(store).expanduser())
+    s3 = models.s3
+    endpoint = s3.endpoint or environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL")
+    region = s3.region or environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
+    if store is not None and store.startswith("s3://"):
+        s3 = s3.model_copy(update={"endpoint": endpoint or None, "region": region or None})
+    return models.model_copy(update={"dir": chosen, "store": store, "s3": s3})
 
 
 def _anchor_row(row: EdgeBackendConfig, folder: Path) -> EdgeBackendConfig:
     is_file = row.engine == "llamacpp" and row.model.endswith((".gguf", ".onnx"))
-    if not is_file and row.engine != "ortgenai":
+    is_folder = row.engine == "ortgenai" and (
+        "/" in row.model or (folder / Path(row.model)).is_dir()  # else a name in the store
+    )
+    if not is_file and not is_folder:
         return row
     return row.model_copy(update={"model": str(folder / Path(row.model).expanduser())})
 

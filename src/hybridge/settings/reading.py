@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from hybridge.cloud.config import CloudConfig
 from hybridge.cloud.providers import PROVIDERS
 from hybridge.core.config import Section
-from hybridge.edge.config import EdgeConfig
+from hybridge.edge.config import EdgeConfig, ModelsConfig
 from hybridge.edge.embedder_config import EmbeddingsConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.checks import (
@@ -88,6 +88,7 @@ class Reading:
             webhooks=lookup.webhooks(alerts),
             signing=lookup.signing(alerts),
             otlp_headers=lookup.otlp_headers(telemetry),
+            s3=lookup.s3(sections.get("models", ModelsConfig())),
         )
         self._note(lookup.missing)
         refuse(self._problems)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from hybridge.cache.config import CacheConfig
 from hybridge.cloud.config import CloudBackendConfig, CloudConfig
 from hybridge.cloud.providers import Provider
-from hybridge.edge.config import EdgeBackendConfig, EdgeConfig
+from hybridge.edge.config import EdgeBackendConfig, EdgeConfig, ModelsConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc
@@ -42,11 +42,13 @@ class Secrets:
     """What a webhook's messages are signed with, by its name."""
     otlp_headers: Mapping[str, str] = field(default_factory=dict)
     """Headers for the collector of traces."""
+    s3: tuple[str, str] | None = None
+    """Access key and secret key of `models.store`, where they are named."""
 
     @property
     def values(self) -> frozenset[str]:
         """All of them, for those who keep them out of logs."""
-        keys = (self.admin, self.cache, self.audit)
+        keys = (self.admin, self.cache, self.audit, *(self.s3 or ()))
         single = (key for key in keys if key is not None)
         addresses = (part for url in self.webhooks.values() for part in secret_parts(url))
         news = (*addresses, *self.signing.values(), *self.otlp_headers.values())
@@ -110,6 +112,17 @@ class Lookup:
         """What seals the audit trail, where it is named. Too short a key could be guessed."""
         loc = ("records", "audit_key_env")
         return self._key(records.audit_key_env, loc, "the audit trail", KEY_FROM)
+
+    def s3(self, models: ModelsConfig) -> tuple[str, str] | None:
+        """The keys of the store of models, where it is a bucket and they are named."""
+        if not (models.store or "").startswith("s3://"):
+            return None
+        names = ("access_key_env", "secret_key_env")
+        keys = [
+            self._named(getattr(models.s3, name), ("models", "s3", name), "the store of models")
+            for name in names
+        ]
+        return (keys[0], keys[1]) if keys[0] and keys[1] else None
 
     def _key(self, variable: str | None, loc: Loc, whose: str, shortest: int) -> str | None:
         """A secret that is no password: one that could be guessed would keep nothing secret."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import URL, event, insert, select, update
+from sqlalchemy import URL, event, insert, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -50,7 +50,8 @@ def _json(value: Any) -> str:
 async def _prepare(connection: AsyncConnection, address: str) -> None:
     """Makes the tables; one process after the other, where several begin at once.
 
-    Version 1 had no audit trail and is otherwise the same: it gets one that begins now.
+    Version 1 had no audit trail and is otherwise the same: it gets one that begins now. Up to
+    version 2 nothing was known of the weights that answered.
     """
     if connection.dialect.name == "sqlite":
         await connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -61,6 +62,7 @@ async def _prepare(connection: AsyncConnection, address: str) -> None:
     if version is None:
         await connection.execute(insert(schema_version).values(version=VERSION))
     elif version < VERSION:
+        await connection.execute(text("ALTER TABLE decisions ADD COLUMN version VARCHAR(128)"))
         await connection.execute(update(schema_version).values(version=VERSION))
     elif version > VERSION:
         raise ConfigError(

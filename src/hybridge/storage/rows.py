@@ -26,6 +26,7 @@ def decision(event: Served) -> dict[str, Any]:
             "backend": event.backend,
             # an upstream's own words; PostgreSQL refuses a whole batch for one such character
             "model": event.model and event.model.replace("\0", ""),
+            "version": event.version or None,
             "score": score and score.value,
             "p": score and score.p,
             "scorer": score and score.version,

@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from hybridge.storage.columns import Moment, Money
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of a table. Older ones are taken along by `database`, newer refused."""
 
 metadata = MetaData()
@@ -58,6 +58,7 @@ decisions = Table(
     Column("cost_usd", Money),
     Column("saved_usd", Money),
     Column("error", String(64)),
+    Column("version", String(128)),
 )
 """One row a request, served or not."""
 

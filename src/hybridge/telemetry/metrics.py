@@ -18,6 +18,7 @@ from hybridge.core.events import (
     Inferred,
     Judged,
     ModelLoaded,
+    ModelSwitched,
     Served,
     ShadowDropped,
 )
@@ -101,6 +102,9 @@ class Metrics:
         self._load = self._gauge(
             "model_load_seconds", "How long a local model took to load, last time.", "backend"
         )
+        self._switches = self._counter(
+            "model_switches", "Versions of local models that were to be used.", "backend", "outcome"
+        )
         self._available = self._gauge(
             "backend_available", "0 after failed health probes, 1 again.", "backend"
         )
@@ -159,6 +163,8 @@ class Metrics:
                 self._load.labels(event.backend).set(event.seconds)
             case Inferred():
                 self.inference.on_inferred(event)
+            case ModelSwitched():
+                self._switches.add((event.backend, event.outcome))
 
     def _on_comparison(self, event: Compared | Judged | ShadowDropped) -> None:
         match event:

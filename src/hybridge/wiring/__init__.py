@@ -3,7 +3,15 @@
 from hybridge.wiring.contest import contestants
 from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
-from hybridge.wiring.local import catalogue_models, encoder, fetcher, hub, model_store
+from hybridge.wiring.library import library
+from hybridge.wiring.local import (
+    catalogue_models,
+    encoder,
+    fetcher,
+    hub,
+    model_store,
+    stored_models,
+)
 from hybridge.wiring.reload import reloading
 
 __all__ = [
@@ -14,8 +22,10 @@ __all__ = [
     "encoder",
     "fetcher",
     "hub",
+    "library",
     "model_store",
     "open_house",
     "reloading",
     "request_of",
+    "stored_models",
 ]

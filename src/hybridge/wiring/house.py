@@ -9,8 +9,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from hybridge.budget.ledger import Ledger
+from hybridge.cache.exact import ExactCache
 from hybridge.core.backend import Backend
 from hybridge.core.clock import SystemClock
+from hybridge.core.events import IN_FORCE, GatewayEvent, ModelSwitched
 from hybridge.core.request import AUTO, Message, Request
 from hybridge.edge.reloadable import Reloadable
 from hybridge.gateway.status import ConfigStatus
@@ -23,9 +25,10 @@ from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring.building import generation
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.lasting import Lasting, Secrecy
+from hybridge.wiring.local import Prepare
 from hybridge.wiring.measures import depths
 from hybridge.wiring.row import Around
-from hybridge.wiring.rows import Prepare, Rows, new
+from hybridge.wiring.rows import Rows, new
 from hybridge.wiring.switch import Switch
 
 OVERDUE_S = 5.0
@@ -116,6 +119,13 @@ class House:
             was, self.wanted = self.wanted, wanted
             return changes(was, wanted)
 
+    def on_event(self, event: GatewayEvent) -> None:
+        """No answer of weights that were exchanged is given again."""
+        if isinstance(event, ModelSwitched) and event.outcome in IN_FORCE:
+            answers = self.gateway.current.answers
+            if isinstance(answers, ExactCache):
+                answers.forget(event.backend)
+
     def _swap(self, after: Generation) -> None:
         """One step: nothing in it awaits, and nothing in it can fail."""
         settings = after.settings
@@ -180,9 +190,10 @@ async def open_house(
     redact.learn(settings.secrets.values)
     async with AsyncExitStack() as stack:
         lasting = await Lasting.open(settings, stack, redact, record=load)
-        rows = Rows(lasting.events, lasting.clock, around, prepare)
+        rows = Rows(lasting.events, lasting.clock, around, prepare, lasting.following)
         first = await generation(settings, rows, lasting, None)
         house = House(first, lasting, rows, path=path, load=load)
+        lasting.events.subscribe(house.on_event)
         stack.push_async_callback(house.gateway.close)
         await asyncio.sleep(0)  # loading has begun when the first request comes
         yield house

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring import local, measures
 from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
+from hybridge.wiring.following import Following
+from hybridge.wiring.library import library
 from hybridge.wiring.news import News
 
 
@@ -63,6 +66,7 @@ class Lasting:
     judge: Judge
     redact: Secrecy
     embedders: EmbedderRows
+    following: Following
     cache_secret: bytes
     """Makes the keys of a shared cache where the configuration names no secret for it."""
     news: News | None
@@ -96,6 +100,9 @@ class Lasting:
         stack.callback(encoder.close)
         measures.watch_encoder(metrics, encoder)
         measures.watch_device(metrics)
+        following = Following(library(settings), settings.models.poll_s)
+        if record:
+            stack.push_async_callback(_ended, asyncio.create_task(following.run()))
         routing = settings.routing
         return cls(
             clock,
@@ -111,6 +118,7 @@ class Lasting:
             Judge(),
             redact,
             EmbedderRows(events, clock, load=record),
+            following,
             token_bytes(32),
             news,
         )
@@ -135,6 +143,11 @@ class Lasting:
             self.metrics.forget(backend)
         if self.news is not None:
             self.news.forget(backends)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def tenants(settings: Settings) -> dict[str, Decimal | None]:

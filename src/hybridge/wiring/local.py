@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Clock
+from hybridge.core.errors import ModelError
 from hybridge.core.events import Events, Inferred, ModelLoaded
 from hybridge.core.request import Feature
 from hybridge.edge import genai_folder
@@ -16,17 +19,24 @@ from hybridge.edge.abilities import abilities
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.encoder import Encoder
 from hybridge.edge.fetch import Fetcher, SourceReader
+from hybridge.edge.held import Engine, Load
 from hybridge.edge.hub import Hub
 from hybridge.edge.llamacpp import LlamaCpp, spec_of
 from hybridge.edge.ortgenai import OrtGenai
-from hybridge.edge.reloadable import Engine, Load, Reloadable
+from hybridge.edge.reloadable import Reloadable
 from hybridge.edge.sessions import Hardware
 from hybridge.edge.threads import Shares, cores, shares
 from hybridge.edge.wheels import Wheels
 from hybridge.modelstore.catalogue import CATALOGUE
+from hybridge.modelstore.library import Library
 from hybridge.modelstore.store import ModelStore
+from hybridge.modelstore.trial import Terms
 from hybridge.settings import Settings
+from hybridge.wiring.rollout import Rollout
+from hybridge.wiring.steps import Steps
 
+Prepare = Callable[[str], Awaitable[None]]
+"""Called with a local model's name before it is loaded, for instance to fetch it in view."""
 VERSION_DIGITS = 12
 """Of a digest, enough to tell two weights apart in a record."""
 
@@ -50,7 +60,14 @@ def hub(settings: Settings) -> Hub:
 def catalogue_models(settings: Settings) -> tuple[str, ...]:
     """The models that the configured engines need and that can be fetched by name."""
     rows = (row for row in settings.edge.backends if row.engine == "llamacpp")
-    return tuple(dict.fromkeys(row.model for row in rows if not _is_path(row.model)))
+    return tuple(dict.fromkeys(row.model for row in rows if row.model in CATALOGUE))
+
+
+def stored_models(settings: Settings) -> tuple[str, ...]:
+    """Those that only a store of versions can have."""
+    rows = (row for row in settings.edge.backends if row.engine != "openai")
+    names = dict.fromkeys(row.model for row in rows if not is_path(row.model))
+    return tuple(name for name in names if name not in CATALOGUE)
 
 
 def thread_shares(settings: Settings) -> Shares:
@@ -71,34 +88,72 @@ def encoder(settings: Settings) -> Encoder:
     )
 
 
-def engines(settings: Settings, events: Events, clock: Clock) -> Mapping[str, Reloadable]:
-    """The backends whose models are loaded here, not loaded yet, by name."""
-    threads, fetching = thread_shares(settings).llm, fetcher(settings)
-    return {
-        row.name: _engine(row, row.threads or threads, fetching, events, clock)
-        for row in settings.edge.backends
-        if row.engine != "openai"
-    }
+def rollout(
+    row: EdgeBackendConfig,
+    settings: Settings,
+    library: Library,
+    prepare: Prepare,
+    terms: Callable[[], Terms],
+    events: Events,
+    clock: Clock,
+) -> Rollout:
+    """An engine of this process, not loaded yet, that follows the versions of its model.
+
+    `prepare` is called before weights of the catalogue are loaded.
+    """
+    threads, spec = row.threads or thread_shares(settings).llm, expected(row)
+
+    async def version(folder: Path, version: str) -> Engine:
+        weights = _weights(folder, row)
+        features = spec.features if row.features is not None else _abilities(row, weights)
+        own = replace(spec, features=features, version=version)
+        return await _engine(row, own, weights, threads, events)
+
+    known = row.model in CATALOGUE
+    base = _prepared(row, spec, settings, prepare, events, clock) if known else None
+    return Rollout(spec, Steps(library, row.model, clock), version, base, terms, events, clock)
 
 
-def _engine(
-    row: EdgeBackendConfig, threads: int, fetching: Fetcher, events: Events, clock: Clock
+def engine(
+    row: EdgeBackendConfig, settings: Settings, prepare: Prepare, events: Events, clock: Clock
 ) -> Reloadable:
-    spec = _spec(row)
-    return Reloadable(spec, loader(row, spec, threads, fetching, events, clock))
+    """An engine of this process, not loaded yet, for weights that have no versions."""
+    spec = expected(row)
+    return Reloadable(spec, _prepared(row, spec, settings, prepare, events, clock))
 
 
-def _spec(row: EdgeBackendConfig) -> BackendSpec:
+def _prepared(
+    row: EdgeBackendConfig,
+    spec: BackendSpec,
+    settings: Settings,
+    prepare: Prepare,
+    events: Events,
+    clock: Clock,
+) -> Load:
+    threads = row.threads or thread_shares(settings).llm
+    load = loader(row, spec, threads, fetcher(settings), events, clock)
+
+    async def prepared() -> Engine:
+        await prepare(row.model)
+        return await load()
+
+    return prepared
+
+
+def expected(row: EdgeBackendConfig) -> BackendSpec:
     """What is expected of a model: as the operator says, as was measured, or as its file says."""
     known = CATALOGUE.get(row.model)
     version = known.sha256[:VERSION_DIGITS] if known else ""
     if row.features is not None:
         features = frozenset(map(Feature, row.features))
-    elif row.engine == "ortgenai":
-        features = genai_folder.abilities(Path(row.model))
     else:
-        features = known.features if known else abilities(Path(row.model))
+        features = known.features if known else _abilities(row, Path(row.model))
     return spec_of(row, features=features, version=version)
+
+
+def _abilities(row: EdgeBackendConfig, weights: Path) -> frozenset[Feature]:
+    """As the weights themselves say."""
+    return genai_folder.abilities(weights) if row.engine == "ortgenai" else abilities(weights)
 
 
 def loader(
@@ -114,23 +169,39 @@ def loader(
     async def load() -> Engine:
         started_s = clock.monotonic()
         path = Path(row.model)
-        engine: OrtGenai | LlamaCpp
-        if row.engine == "ortgenai":
-            engine = await OrtGenai.load(spec, path, row, threads)
-        else:
-            if not _is_path(row.model):
-                path = await asyncio.to_thread(fetching.ensure, row.model)
-            engine = await LlamaCpp.load(spec, path, row, threads)
-        engine.tell(partial(_emit, events, row.name))
+        if row.engine == "llamacpp" and not is_path(row.model):
+            path = await asyncio.to_thread(fetching.ensure, row.model)
+        engine = await _engine(row, spec, path, threads, events)
         events.emit(ModelLoaded(row.name, clock.monotonic() - started_s))
         return engine
 
     return load
 
 
+async def _engine(
+    row: EdgeBackendConfig, spec: BackendSpec, weights: Path, threads: int, events: Events
+) -> Engine:
+    """The loaded engine, which tells how fast it is. Raises `ModelError`."""
+    kind = OrtGenai if row.engine == "ortgenai" else LlamaCpp
+    engine = await kind.load(spec, weights, row, threads)
+    engine.tell(partial(_emit, events, row.name))
+    return engine
+
+
 def _emit(events: Events, backend: str, phase: str, tokens: int, seconds: float) -> None:
     events.emit(Inferred(backend, phase, tokens, seconds))
 
 
-def _is_path(model: str) -> bool:
+def _weights(folder: Path, row: EdgeBackendConfig) -> Path:
+    """What the engine is given: a folder, or a file; of a model in parts the first one."""
+    if row.engine == "ortgenai":
+        return folder
+    found = sorted(folder.glob("*.gguf"))
+    if not found:
+        raise ModelError(f"{row.model} is no GGUF model, which engine `{row.engine}` needs")
+    return found[0]
+
+
+def is_path(model: str) -> bool:
+    """Whether it names a file, and not a model of the catalogue or the store."""
     return model.endswith(".gguf") or "/" in model

@@ -83,6 +83,14 @@ class Row:
         else:
             self._loading = asyncio.create_task(self._load(self.engine), name=self.name)
 
+    def renewed(self) -> None:
+        """Its engine has other weights: what was found out of the old ones counts no longer."""
+        self.failure = None
+        if self.breaker.state != Closed.name:
+            self.breaker.move(Closed(self.breaker), "it has other weights")
+        if self._watching is None:
+            self._watch()
+
     async def loaded(self) -> None:
         """Returns when its model is there. Raises `ModelError` where it could not be loaded."""
         if self._loading is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 
 from hybridge.cloud.config import CloudBackendConfig
@@ -10,24 +10,30 @@ from hybridge.core.backend import Backend
 from hybridge.core.clock import Clock
 from hybridge.core.events import Events
 from hybridge.edge.config import EdgeBackendConfig
-from hybridge.edge.reloadable import Engine, Reloadable
+from hybridge.edge.reloadable import Reloadable
+from hybridge.modelstore.trial import Terms
 from hybridge.settings import Settings
 from hybridge.wiring import local
+from hybridge.wiring.following import Following
+from hybridge.wiring.library import terms
+from hybridge.wiring.local import Prepare
 from hybridge.wiring.remote import Remote
+from hybridge.wiring.rollout import Rollout
 from hybridge.wiring.row import Around, Row, RowConfig
-
-Prepare = Callable[[str], Awaitable[None]]
-"""Called with a local model's name before it is loaded, for instance to fetch it in view."""
 
 
 class Rows:
     """Makes the rows of a configuration, out of those there are where nothing changed."""
 
-    def __init__(self, events: Events, clock: Clock, around: Around, prepare: Prepare) -> None:
+    def __init__(
+        self, events: Events, clock: Clock, around: Around, prepare: Prepare, following: Following
+    ) -> None:
         self._events = events
         self._clock = clock
         self._around = around
         self._prepare = prepare
+        self._following = following
+        self._terms = terms(Settings())
 
     async def make(self, settings: Settings, kept: Mapping[str, Row]) -> dict[str, Row]:
         """By name, in the order of the configuration, the edge's first.
@@ -35,7 +41,8 @@ class Rows:
         Raises `ConfigError`, and then what was made is closed again.
         """
         made: dict[str, Row] = {}
-        make = _Making(settings, self._events, self._clock, self._around, self._prepare)
+        self._terms = terms(settings)
+        make = _Making(settings, self._events, self._clock, self._around, self._local)
         configs: list[RowConfig] = [*settings.edge.backends, *settings.cloud.backends]
         async with AsyncExitStack() as undo:
             for config in configs:
@@ -47,20 +54,44 @@ class Rows:
             undo.pop_all()
         return made
 
+    def _local(
+        self, config: EdgeBackendConfig, settings: Settings, stack: AsyncExitStack
+    ) -> tuple[Reloadable, Rollout | None]:
+        """An engine whose loading begins with its preparing; one by name follows its versions."""
+        events, clock = self._events, self._clock
+        if local.is_path(config.model):
+            engine, rollout = local.engine(config, settings, self._prepare, events, clock), None
+        else:
+            following = self._following
+            rollout = local.rollout(
+                config, settings, following.library, self._prepare, self._held_to, events, clock
+            )
+            engine = rollout.engine
+            stack.callback(following.follow(config.model, rollout.moved))
+        stack.push_async_callback(engine.unload)
+        if rollout is not None:
+            stack.push_async_callback(rollout.close)
+        return engine, rollout
+
+    def _held_to(self) -> Terms:
+        return self._terms
+
+
+Local = Callable[[EdgeBackendConfig, Settings, AsyncExitStack], tuple[Reloadable, Rollout | None]]
+
 
 class _Making:
     """Makes rows by one configuration."""
 
     def __init__(
-        self, settings: Settings, events: Events, clock: Clock, around: Around, prepare: Prepare
+        self, settings: Settings, events: Events, clock: Clock, around: Around, local: Local
     ) -> None:
         self._settings = settings
         self._events = events
         self._clock = clock
         self._around = around
-        self._prepare = prepare
+        self._local = local
         self._remote = Remote(settings.secrets, clock, settings.cloud.pictures)
-        self._engines = local.engines(settings, events, clock)
 
     def made_of(self, config: RowConfig) -> tuple[object, ...]:
         """What decides whether a row is still the same."""
@@ -74,6 +105,7 @@ class _Making:
         stack = AsyncExitStack()
         backend: Backend
         engine: Reloadable | None = None
+        rollout: Rollout | None = None
         if isinstance(config, CloudBackendConfig):
             backend, transport = self._remote.cloud(config)
             await stack.enter_async_context(transport)
@@ -81,9 +113,9 @@ class _Making:
             backend, transport = self._remote.edge(config)
             await stack.enter_async_context(transport)
         else:
-            backend = engine = self._engine(config)
-            stack.push_async_callback(engine.unload)
-        return Row(
+            engine, rollout = self._local(config, self._settings, stack)
+            backend = engine
+        row = Row(
             self.made_of(config),
             backend,
             stack,
@@ -93,19 +125,9 @@ class _Making:
             around=self._around,
             engine=engine,
         )
-
-    def _engine(self, config: EdgeBackendConfig) -> Reloadable:
-        """An engine whose loading begins with its preparing."""
-        settings, spec = self._settings, self._engines[config.name].spec
-        threads = config.threads or local.thread_shares(settings).llm
-        fetching = local.fetcher(settings)
-        load = local.loader(config, spec, threads, fetching, self._events, self._clock)
-
-        async def prepared() -> Engine:
-            await self._prepare(config.model)
-            return await load()
-
-        return Reloadable(spec, prepared)
+        if rollout is not None:
+            rollout.switched = row.renewed
+        return row
 
 
 class Condition:

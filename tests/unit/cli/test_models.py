@@ -1,137 +1,125 @@
-"""`hybridge models export` and `quantize`: what they print, and how they end."""
+"""`hybridge models`: push, activate, rollback, verify, list, pull."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
-from tests.unit.pipeline.tiny_models import SPOILT, folder, labelled
 from typer.testing import CliRunner, Result
 
 from hybridge.cli.app import app
-from hybridge.cli.models.extra import need
 from hybridge.core.errors import ConfigError, ModelError
-
-LLAMA = """#!/bin/sh
-# Speaks as llama.cpp's own program does.
-case "$*" in
-  *--allow-requantize*) shift ;;
-  *) echo "main: quantizing '$1'"; echo "failed: requantizing from type q4_1 is disabled"; exit 1 ;;
-esac
-echo "[   1/   2] token_embd.weight - [ 64, 32], type = q4_1"
-echo "[   2/   2] output.weight - [ 64, 32], type = q4_1"
-printf 'GGUF %s' "$3" > "$2"
-"""
+from hybridge.settings import parse
 
 
 @pytest.fixture
-def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Runs the command in a folder of its own."""
+def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYBRIDGE_MODELS", str(tmp_path / "models"))
 
-    def ran(*arguments: str) -> Result:
-        monkeypatch.setattr(sys, "argv", ["hybridge", "models", *arguments])
-        return CliRunner().invoke(app, ["models", *arguments])
+    def ran(*arguments: str, fails: bool = False) -> Result:
+        result = CliRunner().invoke(app, ["models", *arguments])
+        assert isinstance(result.exception, ModelError) == fails, result.output
+        return result
 
     return ran
 
 
 @pytest.fixture
-def llama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for `llama-quantize`, and a GGUF file."""
-    tool = tmp_path / "bin" / "llama-quantize"
-    tool.parent.mkdir()
-    tool.write_text(LLAMA)
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
-    (tmp_path / "a.gguf").write_bytes(b"GGUF weights and weights")
+def pushed(run, tmp_path):
+    """Two versions of `m`, the first one active."""
+    found = []
+    for text in ("one", "two"):
+        (tmp_path / "w.gguf").write_text(text)
+        said = run("push", "m", "w.gguf", "--note", text, "--json")
+        found.append(json.loads(said.stdout)["version"])
+    run("activate", "m", found[0])
+    return found
 
 
-def test_a_table_and_a_folder(models, tmp_path: Path) -> None:
-    folder(tmp_path / "fp32")
-    labelled(tmp_path / "test.jsonl")
-    result = models("quantize", "fp32", "--out", "int8", "--test", "test.jsonl")
-    assert result.exit_code == 0
-    assert "of FP32" in result.stdout
-    assert "written to int8" in result.stdout
-    assert "quantising (dynamic)" in result.stderr
-    assert (tmp_path / "int8" / "model.onnx").exists()
+def file_of(version: str) -> Path:
+    return Path("models/store/m/versions") / version / "files/model.gguf"
 
 
-def test_json_is_all_that_is_printed(models, tmp_path: Path) -> None:
-    folder(tmp_path / "fp32")
-    labelled(tmp_path / "test.jsonl")
-    result = models("quantize", "fp32", "-o", "int8", "--test", "test.jsonl", "--json")
-    told = json.loads(result.stdout)
-    assert told["written"] is True
-    assert told["ratio"] == pytest.approx(told["int8_bytes"] / told["fp32_bytes"], abs=1e-3)
-    assert told["loss"] <= 1
+def test_versions_are_pushed_activated_tried_and_taken_back(run, pushed):
+    one, two = pushed
+    assert run("activate", "m", "--canary", "0.1").stdout == (
+        f"m: {one} is active, {two} gets 10% of the requests\n"
+    )
+    assert run("activate", "m", "--reason", "better").stdout == f"m: {two} is active\n"
+    told = json.loads(run("rollback", "m", "--reason", "worse", "--json").stdout)
+    assert (told["active"], told["last"]["what"], told["last"]["reason"]) == (
+        one,
+        "rolled back",
+        "worse",
+    )
+    assert "nothing to roll back to" in str(run("rollback", "m", fails=True).exception)
 
 
-def test_a_refusal_gives_the_command_that_works(models, tmp_path: Path) -> None:
-    folder(tmp_path / "fp32", spoilt=True)
-    labelled(tmp_path / "test.jsonl")
-    asked = ("quantize", "fp32", "--out", "int8", "--test", "test.jsonl")
-    result = models(*asked)
+def test_the_list_has_versions_states_and_the_last_step(run, pushed):
+    one, two = pushed
+    run("activate", "m", two, "--canary", "0.25")
+    rows = {row["name"]: row for row in json.loads(run("list", "--json").stdout)}
+    assert "licence" in rows["smollm2-135m"]
+    states = {row["version"]: (row["state"], row["note"]) for row in rows["m"]["versions"]}
+    assert states == {one: ("active", "one"), two: ("canary 25%", "two")}
+    said = run("list").stdout
+    assert one in said
+    assert f"{two} on trial by the operator" in said
+
+
+def test_what_is_not_as_it_was_pushed_is_told_and_not_activated(run, pushed):
+    two = pushed[1]
+    assert run("verify", "m").exit_code == 0
+    file_of(two).write_text("2wo")
+    result = run("verify")
     assert result.exit_code == 1
-    assert not (tmp_path / "int8").exists()
-    assert f"{SPOILT}: cosine falls by" in result.stderr
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("Without them:")]
-    command = line.removeprefix("Without them: hybridge models ").split()
-    assert command[-2:] == ["--exclude", SPOILT]
-    assert models(*command).exit_code == 0
-    assert (tmp_path / "int8" / "model.onnx").exists()
+    assert f"{file_of(two)} should have SHA-256" in result.stdout
+    problems = {
+        row["version"]: row["problems"] for row in json.loads(run("verify", "--json").stdout)
+    }
+    assert [bool(problems[version]) for version in pushed] == [False, True]
+    assert "SHA-256" in str(run("activate", "m", two, fails=True).exception)
+    assert "nothing of other" in str(run("verify", "other", fails=True).exception)
 
 
-def test_the_fewest_are_found_on_request(models, tmp_path: Path) -> None:
-    folder(tmp_path / "fp32", spoilt=True)
-    labelled(tmp_path / "test.jsonl")
-    result = models(
-        "quantize", "fp32", "-o", "int8", "--test", "test.jsonl", "--exclude-worst", "auto"
-    )
-    assert result.exit_code == 0
-    assert f"left in 32 bits: {SPOILT}" in result.stdout
+def test_pulling_gives_the_folder_of_a_version(run, pushed):
+    one, two = pushed
+    assert run("pull", "m").stdout.strip().endswith(f"m/versions/{one}/files")
+    assert run("pull", f"m@{two}").stdout.strip().endswith(f"m/versions/{two}/files")
+    assert pushed[0] in str(run("pull", "m@feed", fails=True).exception)
+    assert "no version of other" in str(run("pull", "other", fails=True).exception)
 
 
-@pytest.mark.parametrize("said", ["0", "-1", "some"])
-def test_a_number_of_layers_is_one(models, tmp_path: Path, said: str) -> None:
-    folder(tmp_path / "fp32")
-    assert models("quantize", "fp32", "-o", "int8", "--exclude-worst", said).exit_code == 2
+def test_measurements_are_kept(run, tmp_path):
+    (tmp_path / "w.gguf").write_text("one")
+    (tmp_path / "m.json").write_text('{"accuracy": 0.91}')
+    said = run("push", "m", "w.gguf", "--metrics", "m.json", "--json")
+    assert json.loads(said.stdout)["metrics"] == {"accuracy": 0.91}
+    (tmp_path / "m.json").write_text("[")
+    assert run("push", "m", "w.gguf", "--metrics", "m.json").exit_code == 2
 
 
-@pytest.mark.usefixtures("llama")
-def test_a_gguf_file_goes_through_llama_cpps_own_program(models, tmp_path: Path) -> None:
-    result = models("quantize", "a.gguf", "-o", "b.gguf", "--type", "Q8_0", "--requantize")
-    assert result.exit_code == 0
-    assert (tmp_path / "b.gguf").read_bytes() == b"GGUF Q8_0"
+@pytest.mark.parametrize(
+    "arguments", [("activate", "m", "--canary", "2"), ("push", "m"), ("rollback",)]
+)
+def test_wrong_usage(run, arguments):
+    assert run(*arguments).exit_code == 2
 
 
-@pytest.mark.usefixtures("llama")
-def test_the_programs_reason_is_told_with_a_way_out(models, tmp_path: Path) -> None:
-    result = models("quantize", "a.gguf", "-o", "b.gguf")
-    assert isinstance(result.exception, ModelError)
-    assert "requantizing from type q4_1 is disabled" in str(result.exception)
-    assert "add --requantize" in str(result.exception)
-    assert not (tmp_path / "b.gguf").exists()
-
-
-def test_without_the_program_it_is_said_where_it_comes_from(
-    models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.gguf").write_bytes(b"GGUF weights")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    result = models("quantize", "a.gguf", "-o", "b.gguf")
-    assert isinstance(result.exception, ConfigError)
-    assert "no llama-quantize on the PATH" in str(result.exception)
-    (tmp_path / "c.gguf").write_bytes(b"something else")
-    assert "is no GGUF file" in str(models("quantize", "c.gguf", "-o", "b.gguf").exception)
-
-
-def test_a_missing_extra_is_one_line_that_names_it() -> None:
-    with pytest.raises(ConfigError) as raised:
-        need("json", "no_such_package_here")
-    assert str(raised.value) == (
-        'needs an extra (no_such_package_here): pip install "hybridge[export]"'
-    )
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        ({"store": "gs://bucket"}, "s3://bucket"),
+        ({"store": "s3://"}, "s3://bucket"),
+        ({"s3": {"access_key_env": "A"}}, "set both"),
+        (
+            {"store": "s3://models", "s3": {"access_key_env": "A", "secret_key_env": "B"}},
+            "variable B",
+        ),
+    ],
+)
+def test_a_store_that_cannot_be_is_refused(models, said):
+    with pytest.raises(ConfigError, match=said):
+        parse({"models": models}, {"A": "key"})

@@ -342,3 +342,98 @@ async def test_putting_down_does_not_wait_for_an_exchanged_one() -> None:
     assert two.old.freed
     with pytest.raises(BackendError):
         _ = [event async for event in running]
+
+
+def versioned(name: str, *scripts) -> ScriptedEngine:
+    return ScriptedEngine(replace(EXPECTED, version=name), *scripts)
+
+
+class Trial:
+    """One engine in force and another on trial, each request drawn as it is told."""
+
+    def __init__(self, *scripts) -> None:
+        self.lots = iter(())
+        self.old, self.new = versioned("old", saying("old")), versioned("new", *scripts)
+        self.backend = Reloadable(EXPECTED, self.load_old, draw=lambda: next(self.lots))
+        self.heard: list[tuple[str, Fault | None]] = []
+        self.backend.heard = lambda version, fault: self.heard.append((version, fault))
+
+    async def load_old(self) -> ScriptedEngine:
+        return self.old
+
+    async def load_new(self) -> ScriptedEngine:
+        return self.new
+
+    async def begin(self, *lots: float) -> None:
+        self.lots = iter(lots)
+        await self.backend.load()
+        await self.backend.try_out(self.load_new, 0.25)
+
+    async def ask(self) -> tuple[str, str]:
+        asked = call()
+        return await said(self.backend, asked), asked.request.trail.version("e", "?")
+
+
+async def test_an_engine_on_trial_gets_its_share() -> None:
+    scene = Trial(saying("new"))
+    await scene.begin(0.2, 0.3, 0.0, 0.9)
+    told = [await scene.ask() for _ in range(4)]
+    assert told == [("new", "new"), ("old", "old"), ("new", "new"), ("old", "old")]
+    assert scene.heard == [("new", None), ("old", None)] * 2
+    assert scene.backend.spec.version == "old"
+    await scene.backend.probe_trial()
+
+
+async def test_what_an_engine_on_trial_fails_at_first_the_other_answers() -> None:
+    broken = [BackendError("broken", backend="e", fault=Fault.SERVER)]
+    late = [*saying("half an", stream=True)[:2], *broken]
+    mistaken = [BackendError("no", backend="e", fault=Fault.CALLER)]
+    scene = Trial(broken, late, mistaken)
+    await scene.begin(0, 0, 0)
+    assert await scene.ask() == ("old", "old")
+    for fault in (Fault.SERVER, Fault.CALLER):  # begun, or the caller's own
+        with pytest.raises(BackendError) as caught:
+            await scene.ask()
+        assert caught.value.fault is fault
+    assert scene.heard == [
+        ("new", Fault.SERVER),
+        ("old", None),
+        ("new", Fault.SERVER),
+        ("new", Fault.CALLER),
+    ]
+
+
+async def test_who_reads_no_further_than_the_end_has_an_answer_all_the_same() -> None:
+    scene = Trial(saying("new"))
+    await scene.begin(0)
+    answer = scene.backend.answer(call())
+    await anext(answer)
+    await answer.aclose()
+    assert scene.heard == [("new", None)]
+
+
+async def test_a_promoted_engine_is_not_loaded_again_and_a_withdrawn_one_is_freed() -> None:
+    scene, before = Trial(saying("new")), ScriptedEngine.closed_engines
+    await scene.begin()
+    await scene.backend.withdraw()
+    assert ScriptedEngine.closed_engines == before + 1
+    assert await scene.ask() == ("old", "old")
+    await scene.backend.promote()  # nobody is on trial
+    await scene.backend.try_out(scene.load_new, 0.25)
+    await scene.backend.promote()
+    assert await scene.ask() == ("new", "new")
+    await scene.backend.unload()
+    assert ScriptedEngine.closed_engines == before + 3
+    await scene.backend.load()
+    assert await scene.ask() == ("new", "new")
+
+
+async def test_a_trial_that_cannot_be_loaded_changes_nothing() -> None:
+    async def broken() -> ScriptedEngine:
+        raise ModelError("no such file")
+
+    scene = Trial()
+    await scene.backend.load()
+    with pytest.raises(ModelError, match="no such file"):
+        await scene.backend.try_out(broken, 0.5)
+    assert await scene.ask() == ("old", "old")

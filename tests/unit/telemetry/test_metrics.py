@@ -16,6 +16,7 @@ from hybridge.core.events import (
     BreakerMoved,
     Compared,
     ModelLoaded,
+    ModelSwitched,
     Served,
     ShadowDropped,
 )
@@ -169,6 +170,8 @@ def test_states(metrics, value):
         ) == number  # fmt: skip
     metrics.on_event(ModelLoaded("local", 1.5))
     assert value("model_load_seconds", backend="local") == 1.5
+    metrics.on_event(ModelSwitched("local", "m", "1a2b", "rolled_back", "it failed"))
+    assert value("model_switches_total", backend="local", outcome="rolled_back") == 1
     metrics.watch_in_flight(lambda: 3)
     assert value("in_flight") == 3
 

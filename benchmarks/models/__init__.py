@@ -1,0 +1,1 @@
+"""Exchanging versions of a local model under load."""
