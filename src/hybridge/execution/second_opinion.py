@@ -19,6 +19,7 @@ from hybridge.execution.breaker import Breaker
 from hybridge.execution.confidence import SAME, Judge, Source
 from hybridge.execution.form import flaw
 from hybridge.execution.opinion import Opinion, Terms, ask_again
+from hybridge.execution.permit import Discreet
 from hybridge.execution.walk import FIRST_EVENT_SHARE, Walk
 from hybridge.execution.wanted import Wanted
 from hybridge.learning.agreement import agree, said
@@ -151,7 +152,7 @@ class SecondOpinions:
         """Asks through door and breaker, as for any other answer. Raises `BackendError`."""
         spec, walk = inquiry.backend.spec, inquiry.walk
         call = Call(inquiry.request, walk.deadline, want_logprobs=True)
-        permit = self._breakers[spec.name].admit()
+        permit = Discreet(self._breakers[spec.name].admit())
         try:
             source = inquiry.backend.answer(call)
         except BaseException:

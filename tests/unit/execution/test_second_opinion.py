@@ -328,6 +328,20 @@ async def test_a_failing_one_changes_nothing(fault, stream):
     assert not [event for event in bench.heard if isinstance(event, AttemptFailed)]
 
 
+@pytest.mark.parametrize("fault", Fault)
+async def test_a_failing_one_keeps_nobody_else_from_asking(fault):
+    """Found on a model of one slot without a queue: that it was busy rested its breaker."""
+    failure = BackendError("edge failed", backend="edge", fault=fault, retry_after_s=60)
+    times = 2 * ExecutionConfig().breaker_failures
+    bench = Bench(*[first(0.75), [failure]] * times)
+    for _ in range(times):
+        await bench.run()
+        bench.clock.advance(REST_S)
+    assert len(bench.opinions) == times
+    assert bench.breakers["edge"].refusal() is None
+    assert bench.cloud.calls == []
+
+
 @pytest.mark.parametrize(
     "second",
     [
