@@ -147,8 +147,9 @@ class Discreet:
         """See `Permit`."""
         self._permit.succeeded(first_byte_s)
 
-    def failed(self, _fault: Fault, _retry_after_s: float | None) -> None:
-        """It says nothing."""
+    def failed(self, fault: Fault, retry_after_s: float | None) -> None:
+        """It counts for nothing, whatever it was."""
+        del fault, retry_after_s
         self._permit.abandon()
 
     def abandon(self) -> None:
