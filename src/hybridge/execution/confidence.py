@@ -68,13 +68,11 @@ class Judge:
         wanted: Wanted,
         source: Source = "sample",
         second_confidence: float | None = None,
-        similarity: float | None = None,
     ) -> float | None:
         """The confidence of the whole answer `text`, once a second one to the same request is known.
 
         `confidence` is what `confidence()` said of the first, `second_confidence` what it says of
-        the second, where that was judged as well; `source` is where the second comes from, and
-        `similarity` that of both texts' embeddings, where it was taken. Never
+        the second, where that was judged as well; `source` is where the second comes from. Never
         lower for a second answer that agrees, never higher for one that does not. None stays None,
         and a second answer with a visible flaw changes nothing.
         """
@@ -82,7 +80,7 @@ class Judge:
         said = second.text if isinstance(second, Said) else second
         if confidence is None or flaw(said, finish_reason="stop", wanted=wanted) is not None:
             return confidence
-        found = agree(text, second, wanted.form, similarity, similarity_min=SAME)
+        found = agree(text, second, wanted.form, None, similarity_min=SAME)
         odds = math.log(max(confidence, 1e-6) / max(1 - confidence, 1e-6))
         shift = _SHIFTS[source]
         return 1.0 / (1.0 + math.exp(-(odds + (shift if found.agreed else -shift))))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hybridge.core.request import Feature, Request
-from hybridge.execution.confidence import Judge, Source
+from hybridge.execution.confidence import Judge
 from hybridge.execution.wanted import Wanted
 from hybridge.learning.agreement import Said
 
+Source = Literal["sample", "model"]
+"""Another sample of the same model, or the answer of another small model."""
 SAMPLED_AT = 0.7
 """Temperature of another sample of the same model: at 0 it would say the same again."""
 SEED = 20
@@ -34,6 +38,8 @@ class Terms(Struct, frozen=True):
     """Longest first answer, and limit of the second."""
     timeout_s: float
     """How long it may take, seconds."""
+    similarity_min: float = 0.85
+    """From which on two texts mean the same (SPEC R21)."""
 
 
 class Opinion(Struct, frozen=True):
@@ -43,11 +49,11 @@ class Opinion(Struct, frozen=True):
     """Name of the backend that gave it."""
     source: Source
     said: Said
+    """What the judge compares with the first answer. A paraphrase of that stands here in the first
+    one's own words, for the judge looks at spelling."""
     agreed: bool
     confidence: float | None
     """As the judge sees the second answer by itself."""
-    similarity: float | None
-    """Of both texts' embeddings, where it was taken."""
 
     @property
     def reason(self) -> str:
@@ -67,7 +73,6 @@ class Opinion(Struct, frozen=True):
             wanted=wanted,
             source=self.source,
             second_confidence=self.confidence,
-            similarity=self.similarity,
         )
 
 

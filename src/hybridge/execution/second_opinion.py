@@ -7,6 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from hybridge.core.backend import Backend, BackendSpec, Call
 from hybridge.core.clock import Clock
 from hybridge.core.errors import BackendError, Fault
@@ -16,13 +18,13 @@ from hybridge.core.request import Clearance, Feature, Request, Tier
 from hybridge.core.response import Usage
 from hybridge.execution.answer import Answer
 from hybridge.execution.breaker import Breaker
-from hybridge.execution.confidence import SAME, Judge, Source
+from hybridge.execution.confidence import Judge
 from hybridge.execution.form import flaw
-from hybridge.execution.opinion import Opinion, Terms, ask_again
+from hybridge.execution.opinion import Opinion, Source, Terms, ask_again
 from hybridge.execution.permit import Discreet
 from hybridge.execution.walk import FIRST_EVENT_SHARE, Walk
 from hybridge.execution.wanted import Wanted
-from hybridge.learning.agreement import agree, said
+from hybridge.learning.agreement import Said, agree, said
 
 Similarity = Callable[[str, str], Awaitable[float | None]]
 """How alike two texts mean, 0-1; None when it cannot be told."""
@@ -134,19 +136,29 @@ class SecondOpinions:
         whole = second.whole()
         if whole is None or not _is_usable(second, wanted):
             return None
-        told, similarity = said(whole), None
-        found = agree(first.text, told, wanted.form, None, similarity_min=SAME)
-        if found.vague:
-            similarity = await self._similarity(first.text, told.text)
-            found = agree(first.text, told, wanted.form, similarity, similarity_min=SAME)
-        return Opinion(
-            inquiry.backend.spec.name,
-            inquiry.source,
-            told,
-            found.agreed,
-            second.confidence,
-            similarity,
-        )
+        told, same = await self._compared(first.text, said(whole), wanted)
+        spec = inquiry.backend.spec
+        opinion = Opinion(spec.name, inquiry.source, told, same, second.confidence)
+        return self._as_judged(opinion, first, wanted)
+
+    async def _compared(self, first: str, second: Said, wanted: Wanted) -> tuple[Said, bool]:
+        """The second answer as the judge is to see it, and whether it says the same."""
+        least = self._terms.similarity_min
+        found = agree(first, second, wanted.form, None, similarity_min=least)
+        if found.agreed or not found.vague:
+            return second, found.agreed
+        similarity = await self._similarity(first, second.text)
+        if similarity is None or similarity < least:
+            return second, False
+        return Said(first), True
+
+    def _as_judged(self, opinion: Opinion, first: Answer, wanted: Wanted) -> Opinion:
+        """Whoever moves the judge up has agreed with the first answer, as the judge compares."""
+        before = first.confidence
+        after = opinion.weigh(self._judge, before, first.text, wanted)
+        if before is None or after is None or after == before:
+            return opinion
+        return replace(opinion, agreed=after > before)
 
     def _begin(self, inquiry: _Inquiry, wanted: Wanted) -> Answer:
         """Asks through door and breaker, as for any other answer. Raises `BackendError`."""

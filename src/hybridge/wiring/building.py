@@ -226,7 +226,6 @@ class _Builder:
 
     def _runner(self, condition: Condition) -> Runner:
         routing = self._settings.routing
-        similarity = _similarity(self._lasting.encoder)
         return Runner(
             self._backends,
             self._breakers,
@@ -237,7 +236,12 @@ class _Builder:
             events=self._lasting.events,
             clock=self._lasting.clock,
             second_opinions=second_opinions(
-                routing.second_opinion, self._rows, self._lasting, similarity, condition.unavailable
+                routing.second_opinion,
+                self._rows,
+                self._lasting,
+                _similarity(self._lasting.encoder),
+                self._settings.learning.similarity_min,
+                condition.unavailable,
             ),
         )
 

@@ -16,9 +16,10 @@ def second_opinions(
     rows: Mapping[str, Row],
     lasting: Lasting,
     similarity: Similarity,
+    similarity_min: float,
     refusal: Callable[[str], str | None],
 ) -> SecondOpinions | None:
-    """None where nobody is to be asked twice."""
+    """None where nobody is to be asked twice. `refusal`: why a backend is not to be asked now."""
     if config is None:
         return None
     terms = Terms(
@@ -27,6 +28,7 @@ def second_opinions(
         high=config.high,
         max_tokens=config.max_tokens,
         timeout_s=config.timeout_s,
+        similarity_min=similarity_min,
     )
     return SecondOpinions(
         {name: row.backend for name, row in rows.items()},

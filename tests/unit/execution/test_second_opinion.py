@@ -50,8 +50,8 @@ class PlainJudge(Judge):
     def confidence(self, tokens, text, **_):
         return round(exp(sum(t.logprob for t in tokens) / len(tokens)), 6) if tokens else None
 
-    def with_second(self, confidence, text, second, *, wanted, similarity=None, **_):
-        found = agree(text, second, wanted.form, similarity, similarity_min=0.85)
+    def with_second(self, confidence, text, second, *, wanted, **_):
+        found = agree(text, second, wanted.form, None, similarity_min=0.85)
         return confidence + (SHIFT if found.agreed else -SHIFT)
 
 
@@ -90,11 +90,11 @@ class Bench:
             name: Breaker(name, b.spec.tier, ExecutionConfig(), CLOCK, events)
             for name, b in every.items()
         }
-        refusals = more.get("refusals", {})
+        refusals, judge = more.get("refusals", {}), more.get("judge", PlainJudge())
         second = SecondOpinions(
             backends,
             self.breakers,
-            PlainJudge(),
+            judge,
             terms,
             refusal=refusals.get,
             similarity=similarity,
@@ -104,7 +104,7 @@ class Bench:
         self.runner = Runner(
             backends,
             self.breakers,
-            PlainJudge(),
+            judge,
             confidence_min=BOUND,
             accept_unknown=True,
             hold_tokens=8,
@@ -209,6 +209,17 @@ async def test_free_texts_are_compared_by_meaning_where_that_can_be_told(alike, 
     await bench.run()
     assert bench.outcomes == [outcome]
     assert asked == [("Oslo is Norway's capital.", "The seat is Oslo.")]
+
+
+async def test_the_judges_own_comparison_says_whether_they_agree():
+    class Lenient(PlainJudge):
+        def with_second(self, confidence, text, second, **_):
+            return confidence + (SHIFT if text in second.text else -SHIFT)
+
+    bench = Bench(first(0.6), first(0.6, "It is Oslo, of course."), judge=Lenient())
+    _, outcome = await bench.run()
+    assert outcome.reasons == ("a second answer agreed",)
+    assert bench.outcomes == ["agreed"]
 
 
 @STREAMS
