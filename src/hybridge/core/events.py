@@ -116,6 +116,18 @@ class Judged(Struct, frozen=True):
     cost_usd: Decimal
 
 
+class SecondOpinion(Struct, frozen=True):
+    """A second answer was asked for, since the judge was undecided about the first (R5)."""
+
+    request_id: str
+    backend: str
+    outcome: str
+    """`agreed` or `disagreed`, or why it told nothing: `unusable` (cut off, or visibly bad),
+    `late`, `failed`, `refused` (not asked after all) or `cancelled` (the caller hung up)."""
+    usage: Usage | None
+    """What it took, beside the usage of the answer that was returned; None where it never came."""
+
+
 class ShadowDropped(Struct, frozen=True):
     """Shadow work that was over its bounds, or failed."""
 
@@ -187,6 +199,7 @@ GatewayEvent = (
     | AttemptFailed
     | Compared
     | Judged
+    | SecondOpinion
     | ShadowDropped
     | BreakerMoved
     | HealthMoved

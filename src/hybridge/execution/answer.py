@@ -13,6 +13,7 @@ from hybridge.core.clock import Clock
 from hybridge.core.errors import BackendError, Fault
 from hybridge.core.plan import Attempt
 from hybridge.core.response import Chunk, Completion, Event, Token, Usage
+from hybridge.execution.opinion import Opinion
 from hybridge.execution.permit import Permit
 
 TOKEN_S = 0.02
@@ -39,6 +40,8 @@ class Answer:
     """Events so far. A stream's are about one token each, whatever they carry."""
     over = False
     """Whether the last event has been read."""
+    second: Opinion | None = None
+    """What a second answer to the same request says of it; None where none was heard."""
 
     def __init__(
         self,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Literal
 
+from hybridge.core.backend import BackendSpec
 from hybridge.core.plan import Score
 from hybridge.core.response import Token
 from hybridge.execution.curve import Curve
 from hybridge.execution.form import flaw
 from hybridge.execution.wanted import Wanted
+from hybridge.learning.agreement import Said, agree
 
 FLAWED = 0.05
 """Confidence of an answer with a visible flaw; of such answers that confidence was fitted on, none
@@ -19,6 +23,12 @@ CLEAR_MARGIN = 0.15
 """Above the bound by this much after `CLEAR_TOKENS`, an answer is let go early."""
 TOKEN_CHARACTERS = 3
 """Characters that stand for a token where the backend names none."""
+SAME = 0.85
+"""Similarity from which two free texts say the same (SPEC R21)."""
+Source = Literal["sample", "model"]
+"""A second answer is another sample of the same model, or that of another small model."""
+_SHIFTS: dict[Source, float] = {"sample": 1.0, "model": 1.0}
+"""What agreement adds to the log-odds, and disagreement takes from them."""
 
 
 class Judge:
@@ -36,16 +46,44 @@ class Judge:
         finish_reason: str | None,
         wanted: Wanted,
         score: Score | None,
+        by: BackendSpec | None = None,
     ) -> float | None:
         """0-1; None when nothing is known: no token probabilities, and a text that looks sane.
 
         With `finish_reason` None, `text` is the beginning of an answer that still goes on. `score`
         is not used yet: token probabilities say more than the prompt, and no record holds both.
+        `by` is who answered: what is known of its weights calibrates what is said of its answers.
         """
-        del score
+        del score, by
         if flaw(text, finish_reason=finish_reason, wanted=wanted) is not None:
             return FLAWED
         return self._curve.confidence([t.logprob for t in tokens]) if tokens else None
+
+    def with_second(
+        self,
+        confidence: float | None,
+        text: str,
+        second: Said | str,
+        *,
+        wanted: Wanted,
+        source: Source = "sample",
+        second_confidence: float | None = None,
+    ) -> float | None:
+        """The confidence of the whole answer `text`, once a second one to the same request is known.
+
+        `confidence` is what `confidence()` said of the first, `second_confidence` what it says of
+        the second, where that was judged as well; `source` is where the second comes from. Never
+        lower for a second answer that agrees, never higher for one that does not. None stays None,
+        and a second answer with a visible flaw changes nothing.
+        """
+        del second_confidence
+        said = second.text if isinstance(second, Said) else second
+        if confidence is None or flaw(said, finish_reason="stop", wanted=wanted) is not None:
+            return confidence
+        found = agree(text, second, wanted.form, None, similarity_min=SAME)
+        odds = math.log(max(confidence, 1e-6) / max(1 - confidence, 1e-6))
+        shift = _SHIFTS[source]
+        return 1.0 / (1.0 + math.exp(-(odds + (shift if found.agreed else -shift))))
 
     def settled(
         self, tokens: Sequence[Token], text: str, *, hold_tokens: int, wanted: Wanted, bound: float

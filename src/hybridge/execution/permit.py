@@ -130,3 +130,28 @@ class Unguarded:
 
     def abandon(self) -> None:
         """Nobody is told."""
+
+
+class Discreet:
+    """A permit whose holder asks for more than the request needs: that it failed, or found no room,
+    is to keep nobody else from asking."""
+
+    def __init__(self, permit: Permit) -> None:
+        self._permit = permit
+
+    def began(self, first_byte_s: float) -> None:
+        """See `Permit`."""
+        self._permit.began(first_byte_s)
+
+    def succeeded(self, first_byte_s: float) -> None:
+        """See `Permit`."""
+        self._permit.succeeded(first_byte_s)
+
+    def failed(self, fault: Fault, retry_after_s: float | None) -> None:
+        """It counts for nothing, whatever it was."""
+        del fault, retry_after_s
+        self._permit.abandon()
+
+    def abandon(self) -> None:
+        """See `Permit`."""
+        self._permit.abandon()

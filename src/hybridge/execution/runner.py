@@ -6,6 +6,8 @@ import logging
 from collections.abc import Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from hybridge.core.backend import Backend, BackendSpec, Call
 from hybridge.core.clock import Clock, Deadline
 from hybridge.core.errors import BackendError, Blame, Fault
@@ -18,6 +20,7 @@ from hybridge.execution.breaker import Breaker
 from hybridge.execution.confidence import Judge
 from hybridge.execution.exhausted import exhausted
 from hybridge.execution.outcome import Outcome, degraded, doubted, reached
+from hybridge.execution.second_opinion import SecondOpinions
 from hybridge.execution.walk import Walk, Watch
 from hybridge.execution.wanted import Wanted
 
@@ -40,7 +43,9 @@ class Runner:
         hold_tokens: int,
         events: Events,
         clock: Clock,
+        second_opinions: SecondOpinions | None = None,
     ) -> None:
+        """Without `second_opinions` an edge answer is judged by itself."""
         self._backends = backends
         self._breakers = breakers
         self._judge = judge
@@ -49,6 +54,7 @@ class Runner:
         self._hold_tokens = hold_tokens
         self._events = events
         self._clock = clock
+        self._second_opinions = second_opinions
 
     async def run(
         self,
@@ -67,7 +73,8 @@ class Runner:
         """
         walk = Walk(plan, request, deadline, standing_in or {}, watch)
         try:
-            return await self._walk(walk)
+            outcome = await self._walk(walk)
+            return outcome if self._second_opinions is None else _reasoned(outcome, walk)
         except BaseException:
             await walk.aclose()
             raise
@@ -109,7 +116,7 @@ class Runner:
         spec = backend.spec
         if walk.watch is not None:
             walk.watch.asked(spec)
-        appraise = partial(self._confidence, walk) if judged else _unjudged
+        appraise = partial(self._appraised, walk) if judged else _unjudged
         keep = attempt.tier is Tier.EDGE or walk.compares_calls
         answer = Answer(attempt, spec, source, call, permit, self._clock, appraise, keep=keep)
         try:
@@ -118,6 +125,8 @@ class Runner:
                 await self._hold(answer, walk)
             elif judged:
                 await _hear(answer)
+            if self._second_opinions is not None and attempt.judged:
+                await self._second_opinions.hear(answer, walk)
         except BaseException:
             await answer.aclose()
             raise
@@ -147,6 +156,13 @@ class Runner:
                 break
             await answer.hold()
         answer.appraise()
+
+    def _appraised(self, walk: Walk, answer: Answer) -> float | None:
+        confidence = self._confidence(walk, answer)
+        if answer.second is None:
+            return confidence
+        wanted = Wanted.of(walk.request)
+        return answer.second.weigh(self._judge, confidence, answer.text, wanted)
 
     def _confidence(self, walk: Walk, answer: Answer) -> float | None:
         return self._judge.confidence(
@@ -219,6 +235,14 @@ def _context(error: BackendError, spec: BackendSpec) -> int:
     """Tokens that fit, as the backend says or is known for; 0 when nobody knows."""
     told = (error.body or {}).get("n_ctx")
     return told if isinstance(told, int) else spec.context_tokens or 0
+
+
+def _reasoned(outcome: Outcome, walk: Walk) -> Outcome:
+    """With what a second answer said of the edge's, be that returned or not."""
+    second = (walk.kept or outcome.answer).second
+    return (
+        outcome if second is None else replace(outcome, reasons=(second.reason, *outcome.reasons))
+    )
 
 
 def _unjudged(_: Answer) -> None:

@@ -10,6 +10,31 @@ from pydantic import Field, model_validator
 from hybridge.core.config import Section
 from hybridge.core.plan import Thresholds
 
+SAMPLE = "sample"
+"""In place of a backend's name: whoever gave the first answer."""
+
+
+class SecondOpinionConfig(Section):
+    """Section `routing.second_opinion`: a second edge answer, where the first is in doubt."""
+
+    by: str = SAMPLE
+    """`sample`: whoever gave the first answer is asked once more, at another seed and temperature
+    0.7. Else the name of another edge backend."""
+    low: float = Field(default=0.4, ge=0.0, le=1.0)
+    """Confidence from which on a second answer is asked for; below it, the first is bad enough."""
+    high: float = Field(default=0.8, ge=0.0, le=1.0)
+    """Confidence from which on none is needed."""
+    max_tokens: int = Field(default=64, ge=1, le=512)
+    """Longest first answer that is checked so, and limit of the second."""
+    timeout_s: float = Field(default=5.0, gt=0)
+    """How long the second may take, and half of the time left at most; then the first stands."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"low ({self.low:g}) must be below high ({self.high:g})")
+        return self
+
 
 class RoutingConfig(Section):
     """Section `routing`."""
@@ -22,6 +47,9 @@ class RoutingConfig(Section):
     """An edge answer below this confidence is not returned but escalated."""
     confidence_unknown: Literal["accept", "escalate"] = "accept"
     """What to do with an edge answer that nothing can be said about."""
+    second_opinion: SecondOpinionConfig | None = None
+    """A second edge answer to compare with, where confidence alone does not decide. None: no second
+    answer is asked for."""
     session_window: int = Field(default=3, ge=1, le=100)
     """How many of a session's last scores are averaged."""
     session_ttl_s: float = Field(default=1800.0, gt=0)

@@ -14,7 +14,7 @@ from hybridge.core.request import AUTO, Feature
 from hybridge.edge.config import EdgeConfig
 from hybridge.edge.embedder_config import EmbedderConfig, EmbeddingsConfig
 from hybridge.learning.config import LearningConfig
-from hybridge.routing.config import RoutingConfig
+from hybridge.routing.config import SAMPLE, RoutingConfig
 from hybridge.server.config import ServerConfig
 from hybridge.settings.problems import Loc, dotted
 from hybridge.storage.config import StateConfig
@@ -82,6 +82,15 @@ def check_fallbacks(
         for index, other in enumerate(others):
             if other not in names:
                 yield ("routing", "fallbacks", name, index), _no_backend(other, names)
+
+
+def check_second_opinion(routing: RoutingConfig, edge: EdgeConfig) -> Iterator[Finding]:
+    """A second opinion is a sample, or that of an edge backend that exists."""
+    second, names = routing.second_opinion, [row.name for row in edge.backends]
+    if second is not None and second.by not in (SAMPLE, *names):
+        known = "".join(f", `{name}`" for name in sorted(names))
+        what = f"no edge backend `{second.by}`; there are: `{SAMPLE}` (the same once more){known}"
+        yield ("routing", "second_opinion", "by"), what
 
 
 def check_judge(learning: LearningConfig, cloud: CloudConfig) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from hybridge.settings.checks import (
     check_cache,
     check_fallbacks,
     check_judge,
+    check_second_opinion,
     check_server,
     check_telemetry,
 )
@@ -79,6 +80,8 @@ class Reading:
             self._note(check_judge(sections["learning"], sections["cloud"]))
         if {"routing", "edge", "cloud"} <= sections.keys():
             self._note(check_fallbacks(sections["routing"], edge, cloud))
+        if {"routing", "edge"} <= sections.keys():
+            self._note(check_second_opinion(sections["routing"], edge))
         secrets = Secrets(
             backends=lookup.edge(edge) | lookup.cloud(cloud) | lookup.embeddings(embeddings),
             tenants=lookup.tenants(server),

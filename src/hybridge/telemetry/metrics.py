@@ -19,6 +19,7 @@ from hybridge.core.events import (
     Judged,
     ModelLoaded,
     ModelSwitched,
+    SecondOpinion,
     Served,
     ShadowDropped,
 )
@@ -95,6 +96,12 @@ class Metrics:
         self._judged = self._counter(
             "judged", "Comparisons that a judge was to decide.", "backend", "outcome"
         )
+        self._second_opinions = self._counter(
+            "second_opinions", "Second edge answers that were asked for.", "backend", "outcome"
+        )
+        self._second_tokens = self._counter(
+            "second_opinion_tokens", "Tokens of second edge answers.", "backend", "kind"
+        )
         self._shared_cache = self._counter(
             "shared_cache", "Calls to the cache that replicas share.", "call", "outcome"
         )
@@ -154,6 +161,8 @@ class Metrics:
                 self._on_failed(event)
             case Compared() | Judged() | ShadowDropped():
                 self._on_comparison(event)
+            case SecondOpinion():
+                self._on_second_opinion(event)
             case BreakerMoved():
                 self._breaker.labels(event.backend).set(_BREAKER[event.new])
             case HealthMoved():
@@ -178,6 +187,12 @@ class Metrics:
                     self._cost.add((event.backend,), float(event.cost_usd))
             case ShadowDropped():
                 self._shadow_dropped.add((event.reason,))
+
+    def _on_second_opinion(self, event: SecondOpinion) -> None:
+        self._second_opinions.add((event.backend, event.outcome))
+        if event.usage is not None:
+            self._second_tokens.add((event.backend, "prompt"), event.usage.prompt_tokens)
+            self._second_tokens.add((event.backend, "completion"), event.usage.completion_tokens)
 
     def _on_served(self, served: Served) -> None:
         labels = (served.route or _NONE, served.tier or _NONE, served.backend or _NONE)

@@ -42,6 +42,7 @@ from hybridge.wiring.judging import cloud_judge
 from hybridge.wiring.lasting import Lasting, is_named
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
+from hybridge.wiring.second_opinions import second_opinions
 from hybridge.wiring.sharing import shared_answers, shared_store
 
 SIMILARITY_TIMEOUT_S = 5.0
@@ -122,7 +123,7 @@ class _Builder:
             lasting.books,
             recall,
             planner,
-            self._runner(),
+            self._runner(condition),
             self._background(shadow, guard),
             Settlement(planner.sessions, latencies, recall, lasting.events, lasting.clock),
             self._patience(),
@@ -223,7 +224,7 @@ class _Builder:
             return None
         return SemanticCache(answers, config, _similarity(self._lasting.encoder))
 
-    def _runner(self) -> Runner:
+    def _runner(self, condition: Condition) -> Runner:
         routing = self._settings.routing
         return Runner(
             self._backends,
@@ -234,6 +235,14 @@ class _Builder:
             hold_tokens=routing.hold_tokens,
             events=self._lasting.events,
             clock=self._lasting.clock,
+            second_opinions=second_opinions(
+                routing.second_opinion,
+                self._rows,
+                self._lasting,
+                _similarity(self._lasting.encoder),
+                self._settings.learning.similarity_min,
+                condition.unavailable,
+            ),
         )
 
     def _shadow(self) -> Shadow:

@@ -140,6 +140,10 @@ class Condition:
         """Why one counts as unavailable."""
         return self._rows[backend].refusal()
 
+    def unavailable(self, backend: str) -> str | None:
+        """Why one is not to be asked now, be it only that its model is on its way."""
+        return "loading" if self.is_loading(backend) else self.refusal(backend)
+
     def is_loading(self, backend: str) -> bool:
         """Whether one's model is on its way."""
         return self._rows[backend].is_loading

@@ -29,7 +29,9 @@ from hybridge.execution.config import ExecutionConfig
 from hybridge.execution.egress import Guarded
 from hybridge.execution.health import Health
 from hybridge.execution.latency import Latencies
+from hybridge.execution.opinion import Terms
 from hybridge.execution.runner import Runner
+from hybridge.execution.second_opinion import SecondOpinions
 from hybridge.gateway.background import Background
 from hybridge.gateway.fleet import Fleet
 from hybridge.gateway.gateway import Gateway, Patience
@@ -102,13 +104,17 @@ def stage() -> Stage:
         patience: Patience | None = None,
         limits: dict[str, Limits] | None = None,
         fallbacks: dict[str, list[str]] | None = None,
+        second: Terms | None = None,
+        again: Script | None = None,
         clock: Clock = CLOCK,
     ) -> AsyncIterator[Scene]:
         tools = frozenset({Feature.TOOLS})
         able = tools | {Feature.CHOICES}
         far = replace(spec("cloud", Tier.CLOUD, features=able), model="large", price=price)
         backends = {
-            "edge": ScriptedBackend(spec("edge", features=tools), edge),
+            "edge": ScriptedBackend(
+                spec("edge", features=tools), edge, *(() if again is None else (again,))
+            ),
             "cloud": ScriptedBackend(far, cloud),
         }
         told: list[GatewayEvent] = []
@@ -131,6 +137,20 @@ def stage() -> Stage:
             shadow_rate=0.0,
             draw=lambda: 1.0,
         )
+
+        async def no_similarity(_one: str, _other: str) -> None:
+            return None
+
+        second_opinions = second and SecondOpinions(
+            guarded,
+            breakers,
+            judge,
+            second,
+            refusal=health.refusal,
+            similarity=no_similarity,
+            events=events,
+            clock=CLOCK,
+        )
         runner = Runner(
             guarded,
             breakers,
@@ -140,11 +160,8 @@ def stage() -> Stage:
             hold_tokens=config.hold_tokens,
             events=events,
             clock=CLOCK,
+            second_opinions=second_opinions,
         )
-
-        async def no_similarity(_one: str, _other: str) -> None:
-            return None
-
         shadow = Shadow(LearningConfig(), CLOCK, events)
         background = Background(
             shadow,

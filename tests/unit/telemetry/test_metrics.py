@@ -17,6 +17,7 @@ from hybridge.core.events import (
     Compared,
     ModelLoaded,
     ModelSwitched,
+    SecondOpinion,
     Served,
     ShadowDropped,
 )
@@ -130,6 +131,16 @@ def test_a_cached_answer_is_no_call(metrics, value):
 def test_a_cost_that_is_unknown_is_never_zero(metrics, value):
     metrics.on_event(replace(SERVED, cost_usd=None))
     assert value("unknown_cost_total", backend="gpt") == 1
+
+
+def test_second_opinions_and_their_tokens(metrics, value):
+    metrics.on_event(SecondOpinion("r", "local", "agreed", Usage(30, 4)))
+    metrics.on_event(SecondOpinion("r", "local", "late", None))
+    for outcome in ("agreed", "late"):
+        assert value("second_opinions_total", backend="local", outcome=outcome) == 1
+    assert value("second_opinion_tokens_total", backend="local", kind="prompt") == 30
+    assert value("second_opinion_tokens_total", backend="local", kind="completion") == 4
+    assert value("tokens_total", tier="edge", backend="local", kind="completion") in (0, None)
 
 
 def test_failed_attempts(metrics, value):
