@@ -370,14 +370,20 @@ def test_anchors_and_merges(loaded):
 
 
 def test_paths_begin_at_the_files_folder(loaded, tmp_path):
+    (tmp_path / "qwen-int4").mkdir()
     settings = loaded(
         "edge: {backends: [{name: a, model: weights/m.gguf}, {name: b, model: smollm2-135m},\n"
-        "  {name: c, engine: ortgenai, model: qwen-int4}]}\n"
+        "  {name: c, engine: ortgenai, model: qwen-int4}, {name: d, engine: ortgenai, model: ./q},\n"
+        "  {name: e, engine: ortgenai, model: in-the-store}]}\n"
         "models: {dir: store}\n"
     )
     assert settings.edge.backends[0].model == str(tmp_path / "weights/m.gguf")
     assert settings.edge.backends[1].model == "smollm2-135m"
-    assert settings.edge.backends[2].model == str(tmp_path / "qwen-int4")
+    assert [row.model for row in settings.edge.backends[2:]] == [
+        str(tmp_path / "qwen-int4"),
+        str(tmp_path / "q"),
+        "in-the-store",
+    ]
     assert settings.models.dir == tmp_path / "store"
 
 
