@@ -135,3 +135,9 @@ def test_a_missing_extra_is_one_line_that_names_it() -> None:
     assert str(raised.value) == (
         'needs an extra (no_such_package_here): pip install "hybridge[export]"'
     )
+
+
+def test_a_language_model_is_exported_for_its_own_engine(models, tmp_path: Path) -> None:
+    result = models("export", "nowhere.gguf", "--out", "x", "--engine", "ortgenai")
+    assert isinstance(result.exception, ModelError)
+    assert "nowhere.gguf is not there" in str(result.exception)

@@ -19,6 +19,21 @@ if TYPE_CHECKING:
     from hybridge.pipeline.exporting.export import Exported
 
 
+class Engine(StrEnum):
+    """What the export is for."""
+
+    onnx = "onnx"
+    ortgenai = "ortgenai"
+
+
+class Precision(StrEnum):
+    """Of a language model's weights."""
+
+    int4 = "int4"
+    int8 = "int8"
+    fp32 = "fp32"
+
+
 class Pooling(StrEnum):
     """How token vectors become one."""
 
@@ -31,6 +46,13 @@ def export(
         str, typer.Argument(help="A folder in Hugging Face's layout, or a hub id: owner/name.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="A new folder for the ONNX model.")],
+    engine: Annotated[
+        Engine,
+        typer.Option(help="`onnx`: an encoder or a classifier; `ortgenai`: a language model."),
+    ] = Engine.onnx,
+    precision: Annotated[
+        Precision, typer.Option(help="Engine `ortgenai`: of the weights.")
+    ] = Precision.int8,
     pooling: Annotated[
         Pooling | None,
         typer.Option(help="Instead of what the folder says; else mean."),
@@ -42,7 +64,11 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Exports to ONNX, optimises the graph, and holds it against PyTorch: more than a rounding
-    error apart is refused."""
+    error apart is refused. With `--engine ortgenai` it is a language model, from such a folder or
+    a .gguf file, for the engine of that name."""
+    if engine is Engine.ortgenai:
+        _export_genai(Path(source), out, precision, as_json)
+        return
     need("torch", "transformers", "onnx", "onnxscript")
     from hybridge.pipeline.destination import check_free
     from hybridge.pipeline.exporting.export import export as run
@@ -51,6 +77,21 @@ def export(
     with _folder(source, revision, config) as (folder, name):
         done = run(folder, out, source=name, pooling=pooling.value if pooling else None, step=_say)
     _tell(done, as_json)
+
+
+def _export_genai(model: Path, out: Path, precision: Precision, as_json: bool) -> None:
+    from hybridge.pipeline.export_genai import export as run
+
+    _say(f"making an {precision.value} model of {model}, which takes minutes")
+    made = run(model, out, precision.value)
+    size = sum(file.stat().st_size for file in made.iterdir())
+    if as_json:
+        import msgspec
+
+        told = {"out": str(made), "precision": precision.value, "bytes": size}
+        typer.echo(msgspec.json.encode(told).decode())
+        return
+    typer.echo(f"{made}: {size / 1e6:.0f} MB\nnext: engine: ortgenai, model: {made}")
 
 
 @contextmanager
