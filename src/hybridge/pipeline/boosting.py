@@ -72,7 +72,7 @@ def _grow(
     which: list[int] = []
     above: list[float] = []
     for level in range(LEVELS):
-        feature, cut = _best(places, cuts, slope, curvature, leaf, 1 << level)
+        feature, cut = _best(places, cuts, slope, curvature, leaf, 1 << level, rising)
         which.append(feature)
         above.append(float(cuts[feature][cut]))
         leaf = 2 * leaf + (places[feature] > cut)
@@ -90,8 +90,10 @@ def _best(
     curvature: Array,
     leaf: NDArray[np.int64],
     nodes: int,
+    rising: int,
 ) -> tuple[int, int]:
-    """The question that explains most, asked of all nodes at once."""
+    """The question that explains most, asked of all nodes at once. Where the answer to it would
+    lower what must rise, a node stays whole, and the question explains nothing there."""
     best = (-1.0, 0, 0)
     for feature, cut in enumerate(cuts):
         if not len(cut):
@@ -103,7 +105,11 @@ def _best(
             for what in (slope, curvature)
         )
         right, over = left[:, -1:] - left, below[:, -1:] - below
-        gains = (left**2 / (below + RIDGE) + right**2 / (over + RIDGE))[:, :-1].sum(axis=0)
+        gains = left**2 / (below + RIDGE) + right**2 / (over + RIDGE)
+        if feature < rising:
+            falls = left / (below + RIDGE) > right / (over + RIDGE)
+            gains = np.where(falls, gains[:, -1:], gains)
+        gains = gains[:, :-1].sum(axis=0)
         at = int(np.argmax(gains))
         best = max(best, (float(gains[at]), feature, at), key=lambda one: one[0])
     return best[1], best[2]

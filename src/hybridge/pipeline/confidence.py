@@ -34,7 +34,7 @@ BOUND = 0.7
 """The confidence below which an edge answer is not returned (SPEC R5)."""
 PARTS = ((2, 3), (4, 5), (6, 7), (8, 9))
 """Folds that are left out together while the curves are fitted."""
-BEGUN = 0.3
+BEGUN = 0.1
 """What the beginning of an answer weighs beside a whole one."""
 RIGHTS = 30
 """Right answers, and wrong ones, that a curve of its own needs; with fewer the shared one holds."""
@@ -174,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _text(asset: dict[str, Any]) -> str:
     """Indented, and each tree and curve in a line of its own."""
     short = {key: asset[key] for key in ("trees", "curves") if key in asset}
-    lines = json.dumps({k: v for k, v in asset.items() if k not in short}, indent=2).rstrip("}\n")
+    lines = json.dumps({k: v for k, v in asset.items() if k not in short}, indent=2)[:-2]
     for key, value in short.items():
         rows_ = value if key == "trees" else [[name, curve] for name, curve in value.items()]
         told_ = ",\n    ".join(
