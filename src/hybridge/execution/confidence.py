@@ -127,9 +127,7 @@ class Judge:
             return True
         if len(tokens) < CLEAR_TOKENS:
             return False
-        told = self.confidence(
-            tokens, text, finish_reason=None, wanted=wanted, score=None, by=by
-        )
+        told = self.confidence(tokens, text, finish_reason=None, wanted=wanted, score=None, by=by)
         return told is not None and told >= bound + CLEAR_MARGIN
 
 

@@ -38,7 +38,7 @@ class Tree(Struct, frozen=True):
 
 
 class Head(Struct, frozen=True):
-    """What is fitted: the trees, and a curve from log-odds to confidence for each kind of weights."""
+    """What is fitted: the trees, and curves from log-odds to confidence for each kind of weights."""
 
     version: str
     bias: float
@@ -58,7 +58,9 @@ class Head(Struct, frozen=True):
             asset["bias"],
             tuple(Tree(tuple(f), tuple(a), tuple(v)) for f, a, v in asset["trees"]),
             {
-                version: {script: Knots(tuple(at), tuple(told)) for script, (at, told) in row.items()}
+                version: {
+                    script: Knots(tuple(at), tuple(told)) for script, (at, told) in row.items()
+                }
                 for version, row in asset["curves"].items()
             },
             asset["second"],

@@ -43,8 +43,8 @@ def moved(
     told = UNKNOWN if second_confidence is None else second_confidence
     level, slope = weights["agreed" if agreed else "differed"]
     shift = level + slope * told
-    z = log_odds(confidence) + (shift if agreed else -shift)
-    return 1.0 / (1.0 + math.exp(-z))
+    right = confidence * math.exp(shift if agreed else -shift)
+    return right / (right + 1.0 - confidence)
 
 
 def log_odds(confidence: float) -> float:
@@ -55,6 +55,6 @@ def log_odds(confidence: float) -> float:
 
 def _in_a_sentence(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
-    if not LEAST <= len(short) or len(long) > len(short) + SENTENCE:
+    if not len(short) >= LEAST or len(long) > len(short) + SENTENCE:
         return False
     return re.search(rf"(?<![a-z0-9.-]){re.escape(short)}(?![a-z0-9])", long) is not None

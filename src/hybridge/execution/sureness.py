@@ -1,6 +1,6 @@
 """How sure a model was of the tokens it wrote: features of their log-probabilities (R5).
 
-Each feature rises, or stays, when any token gets likelier: that is what keeps the judge's direction.
+Each feature rises, or stays, when any token gets likelier: that keeps the judge's direction.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ NAMES = (
 def features(logprobs: Sequence[float]) -> list[float]:
     """As `NAMES` lists them, for at least one natural-log probability. Linear in the tokens.
 
-    Sureness is `-ln(0.01 + s)`, `s` being a surprise in nats: of the mean token, of the low passage,
-    of the first token, of the first three, of the least sure one of the beginning, of that without
+    Sureness is `-ln(0.01 + s)`, `s` being a surprise in nats: of the mean token, of the low
+    passage, of the first token, of the first three, of the least sure one of the beginning, of that without
     the very first (which often only chooses between "The" and "It"), and of the beginning as one
     whole, with and without the first.
     """

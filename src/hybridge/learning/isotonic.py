@@ -1,4 +1,4 @@
-"""A rising curve through what was told and what came true: isotonic regression with few knots (R22)."""
+"""A rising curve through what was told and what came true: isotonic regression (R22)."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ def fit(scores: Sequence[float], labels: Sequence[float], *, bins: int = BINS) -
     return _distinct([pool.score / pool.size for pool in pools], told)
 
 
-def _groups(
-    ranked: Sequence[tuple[float, float]], bins: int, overall: float
-) -> Iterable[_Pool]:
+def _groups(ranked: Sequence[tuple[float, float]], bins: int, overall: float) -> Iterable[_Pool]:
     size = max(1.0, len(ranked) / bins)
     start = 0
     while start < len(ranked):

@@ -33,7 +33,10 @@ def fit(
     """Bias and trees; the first `rising` features never lower the sum when they rise."""
     cuts = [_cuts(column) for column in features.T]
     places = np.stack(
-        [np.searchsorted(cut, column, side="left") for cut, column in zip(cuts, features.T, strict=True)]
+        [
+            np.searchsorted(cut, column, side="left")
+            for cut, column in zip(cuts, features.T, strict=True)
+        ]
     )
     share = float(np.average(labels, weights=weights))
     bias = float(np.log(share / (1 - share)))

@@ -1,4 +1,4 @@
-"""The outcome set as the judge of the answer sees it: evidence, and whether the answer was right."""
+"""The outcome set as the judge of the answer sees it: evidence, and who was right."""
 
 from __future__ import annotations
 

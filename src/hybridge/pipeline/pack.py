@@ -31,7 +31,7 @@ LICENCE = "Apache-2.0"
 
 
 def pack(files: Mapping[str, Path], out: Path) -> dict[str, Any]:
-    """Writes the folder and gives the card. Raises `KeyError` for a model without a catalogue row."""
+    """Writes the folder and gives the card. Raises `KeyError` for a model nobody knows."""
     out.mkdir(parents=True, exist_ok=True)
     asked = {question.key: question for question in questions()}
     written = {"questions.jsonl.gz": _write(out / "questions.jsonl.gz", list(asked.values()))}

@@ -64,9 +64,7 @@ def _told(row: Row, head: Head) -> float:
 def fit(outcomes: OutcomeSet, firsts: Sequence[Row], head: Head) -> dict[str, Any]:
     """Weights for `execution.second.moved`, by source; none where there are no pairs."""
     every = [
-        pair
-        for pair in pairs(outcomes, firsts, head)
-        if BAND[0] <= pair.confidence <= BAND[1]
+        pair for pair in pairs(outcomes, firsts, head) if BAND[0] <= pair.confidence <= BAND[1]
     ]
     sources = sorted({pair.source for pair in every})
     return {
