@@ -38,7 +38,7 @@ class Tree(Struct, frozen=True):
 
 
 class Head(Struct, frozen=True):
-    """What is fitted: the trees, and curves from log-odds to confidence for each kind of weights."""
+    """What is fitted: the trees, and curves from log-odds to confidence by kind of weights."""
 
     version: str
     bias: float

@@ -31,9 +31,9 @@ def features(logprobs: Sequence[float]) -> list[float]:
     """As `NAMES` lists them, for at least one natural-log probability. Linear in the tokens.
 
     Sureness is `-ln(0.01 + s)`, `s` being a surprise in nats: of the mean token, of the low
-    passage, of the first token, of the first three, of the least sure one of the beginning, of that without
-    the very first (which often only chooses between "The" and "It"), and of the beginning as one
-    whole, with and without the first.
+    passage, of the first token, of the first three, of the least sure one of the beginning, of that
+    without the very first (which often only chooses between "The" and "It"), and of the beginning
+    as one whole, with and without the first.
     """
     clipped = [min(0.0, max(logprob, FLOOR)) for logprob in logprobs]
     head = clipped[:HEAD]
