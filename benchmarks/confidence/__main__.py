@@ -26,7 +26,7 @@ from hybridge.pipeline.outcome_set import TEST, OutcomeSet, read
 from hybridge.pipeline.second_answers import Pair, pairs
 
 CLOUDS = {"a cloud that is always right": 1.0, "a cloud that is right in 85 %": 0.85}
-SECOND_LEAST = 100
+SECOND_LEAST = 50
 """Pairs of answers from which a second model is spoken of."""
 
 

@@ -44,7 +44,7 @@ def moved(
     level, slope = weights["agreed" if agreed else "differed"]
     shift = level + slope * told
     right = confidence * math.exp(shift if agreed else -shift)
-    return right / (right + 1.0 - confidence)
+    return right / (right + (1.0 - confidence))
 
 
 def log_odds(confidence: float) -> float:

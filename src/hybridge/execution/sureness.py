@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import sub
 
 WINDOW = 8
 """Tokens over which a passage's mean log-probability is taken."""
@@ -58,13 +60,9 @@ def _sureness(logprob: float) -> float:
 def _low_passage(logprobs: Sequence[float]) -> float:
     """The lower fifth's bound of the means of all windows, interpolated linearly."""
     width = min(WINDOW, len(logprobs))
-    total = sum(logprobs[:width])
-    means = [total / width]
-    for leaving, coming in zip(logprobs, logprobs[width:], strict=False):
-        total += coming - leaving
-        means.append(min(0.0, total / width))
-    means.sort()
-    at = LOW_SHARE * (len(means) - 1)
+    so_far = list(accumulate(logprobs, initial=0.0))
+    sums = sorted(map(sub, so_far[width:], so_far))
+    at = LOW_SHARE * (len(sums) - 1)
     below = int(at)
-    above = min(below + 1, len(means) - 1)
-    return means[below] + (at - below) * (means[above] - means[below])
+    above = min(below + 1, len(sums) - 1)
+    return min(0.0, sums[below] + (at - below) * (sums[above] - sums[below])) / width

@@ -17,7 +17,7 @@ Language = Literal["en", "zh"]
 _FLAGS = re.IGNORECASE | re.ASCII
 _JSON = re.compile(
     r"\b(return|output|respond|reply|answer|give)\b[^.?!。？！\n]{0,40}\bjson\b"
-    r"|(返回|输出|回答|回复|给出|用|以)[^。？！\n]{0,12}json",
+    r"|(返回|输出|回答|回复|给出|用|以)[^。？！\n]{0,12}json(?!\s*(里|中|数据|对象里|对象中))",
     _FLAGS,
 )
 _CODE = re.compile(

@@ -137,9 +137,10 @@ def told(judge: Judge, by: BackendSpec | None) -> float | None:
     )
 
 
-def test_a_tree_asks_level_after_level() -> None:
-    tree = Tree((0, 2), (0.5, 1.5), (1.0, 2.0, 3.0, 4.0))
-    assert [tree([a, 9, b]) for a in (0, 1) for b in (1, 2)] == [1.0, 2.0, 3.0, 4.0]
+def test_each_tree_adds_what_the_answers_to_its_questions_say() -> None:
+    tree = Tree((0, 2, 2), (0.5, 1.5, 9.0), (1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0))
+    head = toy(tree, tree)
+    assert [head.log_odds([a, 9, b]) for a in (0, 1) for b in (1, 2)] == [2.0, 4.0, 6.0, 8.0]
 
 
 def test_weights_that_were_measured_have_a_calibration_of_their_own() -> None:
@@ -215,7 +216,7 @@ def test_a_beginning_is_enough_after_the_held_tokens() -> None:
 
 
 def test_a_clearly_good_beginning_is_let_go_early() -> None:
-    sure = toy(Tree((0,), (4.0,), (0.4, 0.99)))
+    sure = toy(Tree((0, 0, 0), (4.0, 9.0, 9.0), (-1.0, 0, 0, 0, 1.0, 0, 0, 0)))
     judge = Judge(sure)
 
     def is_settled(said: list[Token]) -> bool:
