@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hybridge.execution.head import Head
+from hybridge.execution.second import moved
 from hybridge.pipeline.confidence import told
 from hybridge.pipeline.judged_rows import Row, right
 from hybridge.pipeline.logistic import Array
@@ -49,12 +50,14 @@ def policies(
 
 
 def with_second(
-    every: Sequence[Row], judge: Array, head: Head, pairs: Sequence[Pair], band: object = MIDDLE
+    every: Sequence[Row],
+    judge: Array,
+    head: Head,
+    pairs: Sequence[Pair],
+    band: tuple[float, float] = MIDDLE,
 ) -> Array:
     """The judge's confidence, moved by a second answer where it lies in the middle."""
-    from hybridge.execution.second import moved
-
-    low, high = band if isinstance(band, tuple) else MIDDLE
+    low, high = band
     by = {pair.first.question.key: pair for pair in pairs}
     after = judge.copy()
     for place, one in enumerate(every):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 WIDTH, HEIGHT, GAP, COLUMNS = 300, 200, 46, 2
+FONT = 'font-family="sans-serif" font-size="11"'
 COLOURS = ("#9a9a9a", "#d08a2e", "#2b6cb0", "#2f855a")
 
 
@@ -13,8 +14,7 @@ def svg(charts: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     rows = -(-len(charts) // COLUMNS)
     wide, high = COLUMNS * (WIDTH + GAP) + GAP, rows * (HEIGHT + GAP) + 2 * GAP
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" '
-        'font-family="sans-serif" font-size="11">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" {FONT}>',
         f'<rect width="{wide}" height="{high}" fill="white"/>',
     ]
     for number, (title, lines) in enumerate(charts.items()):

@@ -3,8 +3,8 @@
     python -m hybridge.pipeline.confidence data/outcomes --out src/hybridge/execution/assets
 
 Trees and curves are fitted on folds 2-9: the trees on all of them, the curves on what trees say
-that have not seen the fold. All figures are of folds 0-1, which nothing is fitted on; a topic lies in one
-fold in both languages.
+that have not seen the fold. All figures are of folds 0-1, which nothing is fitted on; a topic lies
+in one fold in both languages.
 """
 
 from __future__ import annotations
