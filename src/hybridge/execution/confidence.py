@@ -17,9 +17,9 @@ from hybridge.learning.isotonic import Knots
 
 FLAWED = 0.05
 """Confidence of an answer with a visible flaw (`docs/explanation/confidence.md`)."""
-CLEAR_TOKENS = 12
+CLEAR_TOKENS = 8
 """A streamed answer is not judged on fewer tokens than this, unless it ends before."""
-CLEAR_MARGIN = 0.15
+CLEAR_MARGIN = 0.1
 """Above the bound by this much after `CLEAR_TOKENS`, an answer is let go early."""
 TOKEN_CHARACTERS = 3
 """Characters that stand for a token where the backend names none."""

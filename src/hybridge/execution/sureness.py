@@ -61,7 +61,7 @@ def _low_passage(logprobs: Sequence[float]) -> float:
     """The lower fifth's bound of the means of all windows, interpolated linearly."""
     width = min(WINDOW, len(logprobs))
     so_far = list(accumulate(logprobs, initial=0.0))
-    sums = sorted(map(sub, so_far[width:], so_far))
+    sums: list[float] = sorted(map(sub, so_far[width:], so_far))
     at = LOW_SHARE * (len(sums) - 1)
     below = int(at)
     above = min(below + 1, len(sums) - 1)

@@ -81,7 +81,7 @@ def _grow(
         leaf = 2 * leaf + (places[feature] > cut)
     size = 1 << LEVELS
     sums = np.bincount(leaf, slope, size)
-    mass = np.bincount(leaf, curvature, size)
+    mass = np.asarray(np.bincount(leaf, curvature, size), dtype=np.float64)
     values = _risen(RATE * sums / (mass + RIDGE), mass, which, rising)
     return (which, above, [round(float(value), 4) for value in values]), leaf
 

@@ -14,7 +14,7 @@ from hybridge.core.backend import BackendSpec
 from hybridge.core.request import Message, Request, Tier
 from hybridge.core.response import Token
 from hybridge.execution import evidence, sureness
-from hybridge.execution.confidence import FLAWED, Judge
+from hybridge.execution.confidence import CLEAR_TOKENS, FLAWED, Judge
 from hybridge.execution.head import SHARED, Head, Tree, shipped
 from hybridge.execution.second import same
 from hybridge.execution.wanted import Wanted
@@ -222,9 +222,9 @@ def test_a_clearly_good_beginning_is_let_go_early() -> None:
     def is_settled(said: list[Token]) -> bool:
         return judge.settled(said, "A sane", hold_tokens=HOLD, wanted=PLAIN, bound=0.6)
 
-    assert not is_settled(tokens(*[0.999] * 11))
-    assert is_settled(tokens(*[0.999] * 12))
-    assert not is_settled(tokens(*[0.9] * 12)), "above the bound, but not clearly"
+    assert not is_settled(tokens(*[0.999] * (CLEAR_TOKENS - 1)))
+    assert is_settled(tokens(*[0.999] * CLEAR_TOKENS))
+    assert not is_settled(tokens(*[0.9] * CLEAR_TOKENS)), "above the bound, but not clearly"
 
 
 def test_a_visible_flaw_settles_it_at_once() -> None:
