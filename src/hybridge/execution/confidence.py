@@ -1,42 +1,50 @@
-"""How sure the edge is of the answer it gave (R5): plain sense first, then token probabilities."""
+"""How sure the edge is of the answer it gave (R5): plain sense first, then what was fitted."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
 from hybridge.core.backend import BackendSpec
 from hybridge.core.plan import Score
 from hybridge.core.response import Token
-from hybridge.execution.curve import Curve
+from hybridge.execution import evidence, second
 from hybridge.execution.form import flaw
+from hybridge.execution.head import Head, shipped
+from hybridge.execution.second import Source
 from hybridge.execution.wanted import Wanted
-from hybridge.learning.agreement import Said, agree
+from hybridge.learning.agreement import Said
+from hybridge.learning.isotonic import Knots
 
 FLAWED = 0.05
-"""Confidence of an answer with a visible flaw; of such answers that confidence was fitted on, none
-was right (`docs/explanation/confidence.md`)."""
-CLEAR_TOKENS = 12
+"""Confidence of an answer with a visible flaw (`docs/explanation/confidence.md`)."""
+CLEAR_TOKENS = 8
 """A streamed answer is not judged on fewer tokens than this, unless it ends before."""
-CLEAR_MARGIN = 0.15
+CLEAR_MARGIN = 0.1
 """Above the bound by this much after `CLEAR_TOKENS`, an answer is let go early."""
 TOKEN_CHARACTERS = 3
 """Characters that stand for a token where the backend names none."""
-SAME = 0.85
-"""Similarity from which two free texts say the same (SPEC R21)."""
-Source = Literal["sample", "model"]
-"""A second answer is another sample of the same model, or that of another small model."""
-_SHIFTS: dict[Source, float] = {"sample": 1.0, "model": 1.0}
-"""What agreement adds to the log-odds, and disagreement takes from them."""
+
+Measured = Mapping[tuple[str, str], Knots]
+"""By the backend's name and its weights' version: from the shipped confidence to what the
+operator's own comparisons say of it (R22)."""
 
 
 class Judge:
-    """Judges answers by nothing but what the backend sent. Pure; some microseconds a call."""
+    """Judges answers by nothing but what the backend sent. Pure; a fraction of a millisecond."""
 
-    def __init__(self, curve: Curve | None = None) -> None:
-        """Without a curve of the operator's own, the shipped one."""
-        self._curve = curve or Curve.shipped()
+    def __init__(self, head: Head | None = None, measured: Measured | None = None) -> None:
+        """Without a head of the operator's own, the shipped one."""
+        self._head = head or shipped()
+        self._measured = measured or {}
+
+    @property
+    def version(self) -> str:
+        """Of the head; what was measured with another one says nothing of this one."""
+        return self._head.version
+
+    def recalibrate(self, measured: Measured) -> None:
+        """From now on these curves hold, and no others (`learning.recalibration`)."""
+        self._measured = measured
 
     def confidence(
         self,
@@ -51,42 +59,58 @@ class Judge:
         """0-1; None when nothing is known: no token probabilities, and a text that looks sane.
 
         With `finish_reason` None, `text` is the beginning of an answer that still goes on. `score`
-        is not used yet: token probabilities say more than the prompt, and no record holds both.
-        `by` is who answered: what is known of its weights calibrates what is said of its answers.
+        is not used: beside the answer's own signs it adds nothing. `by` is who answered: its
+        weights have a calibration of their own where they were measured, else the shared one.
         """
-        del score, by
+        del score
         if flaw(text, finish_reason=finish_reason, wanted=wanted) is not None:
             return FLAWED
-        return self._curve.confidence([t.logprob for t in tokens]) if tokens else None
+        said = _said(tokens)
+        if not said:
+            return None
+        shown = evidence.features(said, text, finish_reason=finish_reason, wanted=wanted)
+        version = by.version if by is not None else ""
+        told = self._head.calibrated(
+            self._head.log_odds(shown), version=version, script=wanted.script
+        )
+        own = self._measured.get((by.name, version)) if by is not None else None
+        return told if own is None else own(told)
 
     def with_second(
         self,
         confidence: float | None,
         text: str,
-        second: Said | str,
+        said: Said | str,
         *,
         wanted: Wanted,
         source: Source = "sample",
         second_confidence: float | None = None,
     ) -> float | None:
-        """The confidence of the whole answer `text`, once a second one to the same request is known.
+        """The confidence of the whole answer `text`, once a second one to its request is known.
 
         `confidence` is what `confidence()` said of the first, `second_confidence` what it says of
         the second, where that was judged as well; `source` is where the second comes from. Never
         lower for a second answer that agrees, never higher for one that does not. None stays None,
         and a second answer with a visible flaw changes nothing.
         """
-        del second_confidence
-        said = second.text if isinstance(second, Said) else second
-        if confidence is None or flaw(said, finish_reason="stop", wanted=wanted) is not None:
+        other = said.text if isinstance(said, Said) else said
+        weights = self._head.second.get(source)
+        if confidence is None or weights is None:
             return confidence
-        found = agree(text, second, wanted.form, None, similarity_min=SAME)
-        odds = math.log(max(confidence, 1e-6) / max(1 - confidence, 1e-6))
-        shift = _SHIFTS[source]
-        return 1.0 / (1.0 + math.exp(-(odds + (shift if found.agreed else -shift))))
+        if flaw(other, finish_reason="stop", wanted=wanted) is not None:
+            return confidence
+        agreed = second.same(text, said, wanted)
+        return second.moved(confidence, second_confidence, weights, agreed=agreed)
 
     def settled(
-        self, tokens: Sequence[Token], text: str, *, hold_tokens: int, wanted: Wanted, bound: float
+        self,
+        tokens: Sequence[Token],
+        text: str,
+        *,
+        hold_tokens: int,
+        wanted: Wanted,
+        bound: float,
+        by: BackendSpec | None = None,
     ) -> bool:
         """Whether the beginning of a stream is enough to decide its confidence.
 
@@ -101,8 +125,14 @@ class Judge:
             return len(text) >= hold_tokens * TOKEN_CHARACTERS
         if len(tokens) >= hold_tokens:
             return True
-        return len(tokens) >= CLEAR_TOKENS and self._is_clear(tokens, bound)
+        if len(tokens) < CLEAR_TOKENS:
+            return False
+        told = self.confidence(tokens, text, finish_reason=None, wanted=wanted, score=None, by=by)
+        return told is not None and told >= bound + CLEAR_MARGIN
 
-    def _is_clear(self, tokens: Sequence[Token], bound: float) -> bool:
-        confidence = self._curve.confidence([token.logprob for token in tokens])
-        return confidence >= bound + CLEAR_MARGIN
+
+def _said(tokens: Sequence[Token]) -> list[float]:
+    """Log-probabilities, without that of the token that only ends the answer: streams and whole
+    answers, engines and servers differ in whether they tell it."""
+    said = [token.logprob for token in tokens]
+    return said[:-1] if len(said) > 1 and not tokens[-1].text else said

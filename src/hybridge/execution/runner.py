@@ -152,6 +152,7 @@ class Runner:
                 hold_tokens=self._hold_tokens,
                 wanted=wanted,
                 bound=self._confidence_min,
+                by=answer.spec,
             ):
                 break
             await answer.hold()
@@ -171,6 +172,7 @@ class Runner:
             finish_reason=answer.finish_reason,
             wanted=Wanted.of(walk.request),
             score=walk.plan.score,
+            by=answer.spec,
         )
 
     def _in_doubt(self, answer: Answer) -> bool:

@@ -17,7 +17,7 @@ Language = Literal["en", "zh"]
 _FLAGS = re.IGNORECASE | re.ASCII
 _JSON = re.compile(
     r"\b(return|output|respond|reply|answer|give)\b[^.?!。？！\n]{0,40}\bjson\b"
-    r"|(返回|输出|回答|回复|给出|用|以)[^。？！\n]{0,12}json",
+    r"|(返回|输出|回答|回复|给出|用|以)[^。？！\n]{0,12}json(?!\s*(里|中|数据|对象里|对象中))",
     _FLAGS,
 )
 _CODE = re.compile(
@@ -40,6 +40,12 @@ _OTHER_LANGUAGE = re.compile(
     r"|翻译|译[成为文]|英[文语]|中[文语]|法语|德语|日[文语]|外语",
     re.IGNORECASE,
 )
+_BRIEF = re.compile(
+    r"\b(only|just|nothing else|one word|single|no explanation)\b"
+    r"|只|直接给出|不要解释|不要写别的|仅",
+    _FLAGS,
+)
+_WORD = re.compile(r"[a-z]+|\d+|[\u4e00-\u9fff]")
 _HEAD = re.compile(r"\s*([^?？:：\n]{4,200}[?？:：])")
 _LOOKED_AT = 1000
 """Characters at each end of a long turn: instructions stand at its beginning or at its end."""
@@ -61,6 +67,17 @@ class Wanted(Struct, frozen=True):
     """The request itself speaks of doubt or apology, so that they are no sign in its answer."""
     head: str | None = None
     """The question or instruction that the request begins with; no answer begins with it."""
+    brief: bool = False
+    """The request says that it wants nothing but the result."""
+    asked: str = ""
+    """The last user turn, case folded; of a long one both ends."""
+    script: Language = "en"
+    """What the request is mostly written in."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Words, numbers and Chinese characters of the request."""
+        return frozenset(_WORD.findall(self.asked))
 
     @classmethod
     def of(cls, request: Request) -> Wanted:
@@ -74,6 +91,9 @@ class Wanted(Struct, frozen=True):
             language=_language(text),
             quoting=bool(HEDGE.search(text) or SORRY.search(text)),
             head=_head(text),
+            brief=bool(_BRIEF.search(text)),
+            asked=text.casefold(),
+            script="zh" if _is_chinese(text) else "en",
         )
 
 
@@ -93,10 +113,13 @@ def _language(text: str) -> Language | None:
     """Plain when only one script is there and no other language is spoken of."""
     if _OTHER_LANGUAGE.search(text):
         return None
-    chinese, latin = len(CHINESE.findall(text)), len(LATIN.findall(text))
-    if chinese > latin:
+    if _is_chinese(text):
         return "zh"
-    return "en" if latin and not chinese else None
+    return "en" if LATIN.search(text) and not CHINESE.search(text) else None
+
+
+def _is_chinese(text: str) -> bool:
+    return len(CHINESE.findall(text)) > len(LATIN.findall(text))
 
 
 def _head(text: str) -> str | None:

@@ -98,6 +98,7 @@ class Background:
             finish_reason=completion.finish_reason,
             wanted=Wanted.of(subject.request),
             score=subject.plan.score,
+            by=shadowing.backend.spec,
         )
         shadowing.came(completion)
         spec = shadowing.backend.spec

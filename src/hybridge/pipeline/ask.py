@@ -1,10 +1,15 @@
-"""Puts questions with known answers to a local model, and keeps what it said with its probabilities.
+"""Puts questions with known answers to a local model, and keeps what it said, and how surely.
 
     python -m hybridge.pipeline.ask --model FILE.gguf --name qwen2.5-0.5b --out answers.jsonl
 
-Temperature 0, through llama.cpp. A line each: which question, the answer, its tokens'
-log-probabilities and those of the second best tokens, why it ended, and whether it is right. What
-the file holds already is not asked again, so a run that was cut goes on where it stopped.
+Through llama.cpp, at temperature 0 unless told otherwise. A second sample is taken with
+
+    … --temperature 0.7 --seed 1 --keys keys.txt --out second.jsonl
+
+where `keys.txt` names the questions that are to be asked. A line each: which question, the answer,
+its tokens' log-probabilities and those of the second best tokens, why it ended, and whether it is
+right. What the file holds already is not asked again, so a run that was cut goes on where it
+stopped.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +38,7 @@ from hybridge.pipeline.quiz.every import questions
 from hybridge.pipeline.quiz.question import Question
 
 BLOCK = 24
-"""Questions that begin alike are asked in a row, so many of them: the engine keeps the beginning."""
+"""Questions that begin alike are asked in a row, so many of them: the engine keeps their head."""
 CONTEXT_TOKENS = 768
 """Of each slot; the longest question with its answer has 300."""
 _MANY = 3
@@ -55,12 +61,15 @@ def engine(model: Path, *, threads: int, slots: int) -> Any:
     return xllamacpp.Server(params)
 
 
-def ask(server: Any, question: Question) -> dict[str, Any]:
+def ask(
+    server: Any, question: Question, *, temperature: float = 0, seed: int = 0
+) -> dict[str, Any]:
     """One answer, as a line of the file. Raises `ValueError` where the engine refuses."""
     reply = server.handle_chat_completions(
         {
             "messages": [{"role": "user", "content": question.text}],
-            "temperature": 0,
+            "temperature": temperature,
+            "seed": seed,
             "max_tokens": question.max_tokens,
             "logprobs": True,
             "top_logprobs": _MANY,
@@ -82,7 +91,7 @@ def ask(server: Any, question: Question) -> dict[str, Any]:
 
 
 def in_order(every: Sequence[Question], seed: int = 5) -> list[Question]:
-    """Blocks of questions that begin alike, the blocks in random order: a part of it is a sample."""
+    """Blocks of questions that begin alike, in random order: a part of it is a sample."""
     ranked = sorted(every, key=lambda question: question.text)
     blocks = [ranked[start : start + BLOCK] for start in range(0, len(ranked), BLOCK)]
     random.Random(seed).shuffle(blocks)  # noqa: S311 - no secret
@@ -100,10 +109,16 @@ def answered(out: Path) -> set[str]:
     return {json.loads(line)["key"] for line in lines}
 
 
-def run(server: Any, wanted: Sequence[Question], out: Path, *, slots: int) -> Iterator[bool]:
+def run(
+    asked: Callable[[Question], dict[str, Any]],
+    wanted: Sequence[Question],
+    out: Path,
+    *,
+    slots: int,
+) -> Iterator[bool]:
     """Asks and writes; says of each whether it was right."""
     with out.open("a", encoding="utf-8") as file, ThreadPoolExecutor(slots) as threads:
-        for line in threads.map(lambda question: ask(server, question), wanted):
+        for line in threads.map(asked, wanted):
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
             file.flush()
             yield line["right"]
@@ -117,15 +132,24 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--slots", type=int, default=1)
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keys", type=Path, help="only the questions that it names")
     arguments = parser.parse_args()
-    known = answered(arguments.out)
-    wanted = [question for question in in_order(questions()) if question.key not in known]
+    known, named = answered(arguments.out), _named(arguments.keys)
+    wanted = [q for q in in_order(questions()) if named is None or q.key in named]
+    wanted = [question for question in wanted if question.key not in known]
     server, right = engine(arguments.model, threads=arguments.threads, slots=arguments.slots), 0
+    asked = partial(ask, server, temperature=arguments.temperature, seed=arguments.seed)
     with _bar(arguments.name, len(wanted)) as advance:
-        for number, was in enumerate(run(server, wanted, arguments.out, slots=arguments.slots), 1):
+        for number, was in enumerate(run(asked, wanted, arguments.out, slots=arguments.slots), 1):
             right += was
             advance(f"{right / number:.0%} right")
     os._exit(0)  # the engine's own threads outlive an ordinary end
+
+
+def _named(keys: Path | None) -> set[str] | None:
+    return None if keys is None else set(keys.read_text("utf-8").split())
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-"""Fits the curve from token probabilities to confidence (R5, R22), and says how good it is.
+"""Fits the judge of the answer on the outcome set, and says how good it is (R5, R22).
 
-    python -m hybridge.pipeline.confidence answers*.jsonl --out src/hybridge/execution/assets
+    python -m hybridge.pipeline.confidence data/outcomes --out src/hybridge/execution/assets
 
-The files come from `hybridge.pipeline.ask`. A question is in one fold for all models, so that no
-figure is measured on a question that the fit has seen.
+Trees and curves are fitted on folds 2-9: the trees on all of them, the curves on what trees say
+that have not seen the fold. All figures are of folds 0-1, which nothing is fitted on; a topic lies
+in one fold in both languages.
 """
 
 from __future__ import annotations
@@ -17,126 +18,172 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybridge.core.request import Message, Request
 from hybridge.execution.confidence import FLAWED
-from hybridge.execution.curve import Curve, features
-from hybridge.execution.form import flaw
-from hybridge.execution.wanted import Wanted
-from hybridge.pipeline.ask import MAX_TOKENS
-from hybridge.pipeline.logistic import Array, auroc, ece, fit, out_of_fold
+from hybridge.execution.evidence import NAMES, RISING
+from hybridge.execution.head import SHARED, Head
+from hybridge.learning import isotonic
+from hybridge.pipeline import boosting, second_answers
+from hybridge.pipeline.judged_rows import Row, beginnings, folds, matrix, right, rows
+from hybridge.pipeline.logistic import Array
+from hybridge.pipeline.measures import auroc, calibration_error
+from hybridge.pipeline.outcome_set import TEST, OutcomeSet, read
+from hybridge.pipeline.resampling import interval
 
-FOLDS = 5
 BOUND = 0.7
 """The confidence below which an edge answer is not returned (SPEC R5)."""
-HELD = 24
-"""Tokens after which a streamed answer is judged: `routing.hold_tokens`."""
-NOTE = f"logistic regression, ridge 1; answers at temperature 0 and max_tokens {MAX_TOKENS}"
-
-Row = dict[str, Any]
-
-
-def load(paths: Sequence[Path]) -> list[Row]:
-    """All answers that have at least one token, each with its visible flaw, if it has one."""
-    lines = [line for path in paths for line in path.read_text("utf-8").splitlines()]
-    rows = [row for row in map(json.loads, lines) if row["logprobs"]]
-    return [row | {"flaw": _flaw(row)} for row in rows]
+PARTS = ((2, 3), (4, 5), (6, 7), (8, 9))
+"""Folds that are left out together while the curves are fitted."""
+BEGUN = 0.1
+"""What the beginning of an answer weighs beside a whole one."""
+RIGHTS = 30
+"""Right answers, and wrong ones, that a curve of its own needs; with fewer the shared one holds."""
+METHOD = (
+    f"{boosting.TREES} oblivious trees of {boosting.LEVELS} levels on log-odds, rising in what the "
+    "tokens' probabilities say; isotonic curves by weights and script, cross-fitted"
+)
 
 
-def _flaw(row: Row) -> str | None:
-    asked = Message("user", row["question"])
-    request = Request("", "auto", (asked,), body={}, max_tokens=MAX_TOKENS)
-    return flaw(row["answer"], finish_reason=row["finish_reason"], wanted=Wanted.of(request))
+def models(outcomes: OutcomeSet) -> list[str]:
+    """Names of its first runs, without second samples."""
+    return [name for name in outcomes.replies if "@" not in name]
 
 
-def folds(rows: Sequence[Row]) -> NDArray[np.int64]:
-    """The fold of each row, from a digest of its question."""
-    digests = (sha256(row["question"].encode()).digest() for row in rows)
-    return np.array([digest[0] % FOLDS for digest in digests], dtype=np.int64)
+def told(head: Head, every: Sequence[Row]) -> Array:
+    """The confidence of each, as the judge gives it, (n,)."""
+    return np.array(
+        [
+            FLAWED
+            if one.flaw is not None
+            else head.calibrated(
+                head.log_odds(one.evidence), version=one.version, script=one.wanted.script
+            )
+            for one in every
+        ]
+    )
 
 
-def judged(rows: Sequence[Row]) -> tuple[Array, Array]:
-    """Confidence as the judge gives it, by fits that have not seen the question; and the truth."""
-    sane = [row for row in rows if row["flaw"] is None]
-    told = np.full(len(rows), FLAWED)
-    places = [place for place, row in enumerate(rows) if row["flaw"] is None]
-    told[places] = out_of_fold(_features(sane), _right(sane), folds(sane))
-    return told, _right(rows)
+def fit(outcomes: OutcomeSet) -> dict[str, Any]:
+    """The asset's fitted part."""
+    every = [one for name in models(outcomes) for one in rows(outcomes, name)]
+    taught = [one for one in every if one.question.fold not in TEST and one.flaw is None]
+    begun = [one for one in beginnings(taught) if one.flaw is None]
+    bias, trees = _trees(taught, begun)
+    z = _unseen(taught, begun)
+    weights: dict[str, Any] = {
+        "bias": round(bias, 4),
+        "trees": trees,
+        "features": NAMES,
+        "curves": _curves(taught, z),
+    }
+    weights["second"] = second_answers.fit(outcomes, taught, _head(weights))
+    digest = sha256(json.dumps(weights).encode()).hexdigest()[:8]
+    return {"version": f"judge-{digest}"} | weights
 
 
-def figures(told: Array, labels: Array) -> dict[str, float | int]:
-    """What is reported of one group of answers."""
-    passed = told >= BOUND
+def _head(weights: dict[str, Any]) -> Head:
+    return Head.of({"version": "", "second": {}} | weights)
+
+
+def _trees(taught: Sequence[Row], begun: Sequence[Row]) -> tuple[float, list[boosting.Tree]]:
+    both = [*taught, *begun]
+    weights = np.array([1.0] * len(taught) + [BEGUN] * len(begun))
+    return boosting.fit(matrix(both), right(both), weights, rising=RISING)
+
+
+def _unseen(taught: Sequence[Row], begun: Sequence[Row]) -> Array:
+    """Log-odds by trees that have not seen the fold, (n,)."""
+    z, place = np.empty(len(taught)), folds(taught)
+    for part in PARTS:
+        held = np.isin(place, part)
+        others = [one for one in taught if one.question.fold not in part]
+        bias, trees = _trees(others, [one for one in begun if one.question.fold not in part])
+        z[held] = boosting.log_odds(bias, trees, matrix(taught)[held])
+    return z
+
+
+def _curves(taught: Sequence[Row], z: Array) -> dict[str, Any]:
+    curves: dict[str, Any] = {}
+    scripts = np.array([one.wanted.script for one in taught])
+    versions, labels = np.array([one.version for one in taught]), right(taught)
+    for script in ("en", "zh"):
+        of = scripts == script
+        shared = isotonic.fit(z[of].tolist(), labels[of].tolist())
+        curves.setdefault(SHARED, {})[script] = (shared.at, shared.told)
+        for version in sorted(set(versions)):
+            own = of & (versions == version)
+            enough = min(labels[own].sum(), (1 - labels[own]).sum()) >= RIGHTS
+            curve = isotonic.fit(z[own].tolist(), labels[own].tolist()) if enough else shared
+            curves.setdefault(str(version), {})[script] = (curve.at, curve.told)
+    return curves
+
+
+def figures(p: Array, every: Sequence[Row]) -> dict[str, Any]:
+    """What is reported of one group of answers; intervals are of 95 %, resampled by topic."""
+    labels, passed = right(every), p >= BOUND
+    topics = [f"{one.question.kind}/{one.question.topic}" for one in every]
     return {
-        "answers": len(labels),
+        "answers": len(every),
         "right": round(float(labels.mean()), 3),
-        "auroc": round(auroc(told, labels), 3),
-        "ece": round(ece(told, labels), 3),
+        "auroc": round(auroc(p, labels), 3),
+        "auroc_interval": interval(lambda at: auroc(p[at], labels[at]), topics),
+        "ece": round(calibration_error(p, labels, np.ones_like(p)), 3),
         "passed": round(float(passed.mean()), 3),
-        "right_of_passed": round(float(labels[passed].mean()), 3) if passed.any() else 0.0,
+        "right_of_passed": round(float(labels[passed].mean()), 3) if passed.any() else None,
     }
 
 
-def report(rows: Sequence[Row]) -> dict[str, Any]:
-    """Figures of all answers together, and by model and language."""
-    told, labels = judged(rows)
-    groups = np.array([f"{row['model']} {row['language']}" for row in rows])
-    return {"all": figures(told, labels)} | {
-        str(name): figures(told[groups == name], labels[groups == name])
-        for name in np.unique(groups)
-    }
+def report(outcomes: OutcomeSet, head: Head) -> dict[str, Any]:
+    """Figures on folds 0-1, by model and language."""
+    found = {}
+    for name in models(outcomes):
+        tested = [one for one in rows(outcomes, name) if one.question.fold in TEST]
+        for language in ("en", "zh"):
+            these = [one for one in tested if one.question.language == language]
+            if these:
+                found[these[0].group] = figures(told(head, these), these)
+    return found
 
 
-def early(rows: Sequence[Row], curve: Curve) -> dict[str, float | int]:
-    """Of the answers longer than `HELD` tokens: how often their beginning decides otherwise."""
-    longer = [row["logprobs"] for row in rows if len(row["logprobs"]) > HELD]
-    moved = [
-        (curve.confidence(lp[:HELD]) >= BOUND) != (curve.confidence(lp) >= BOUND) for lp in longer
-    ]
-    return {"answers": len(longer), "decided_otherwise": round(float(np.mean(moved)), 3)}
-
-
-def build(rows: Sequence[Row]) -> dict[str, Any]:
-    """The asset: the curve, where it comes from, and its figures. Refuses a falling curve."""
-    sane = [row for row in rows if row["flaw"] is None]
-    intercept, whole, passage = (round(float(w), 3) for w in fit(_features(sane), _right(sane)))
-    if min(whole, passage) < 0:
-        raise SystemExit("refused: confidence would fall where a probability rises")
-    weights = {"intercept": intercept, "whole": whole, "passage": passage}
-    version = "curve-" + sha256(json.dumps(weights).encode()).hexdigest()[:8]
+def build(outcomes: OutcomeSet) -> dict[str, Any]:
+    """The asset: what is fitted, where it comes from, and its figures."""
+    weights = fit(outcomes)
     return {
-        "version": version,
-        "curve": weights,
+        "version": weights["version"],
         "source": {
-            "method": NOTE,
-            "models": sorted({row["model"] for row in rows}),
-            "questions": len({row["question"] for row in rows}),
-            "answers_fitted": len(sane),
-            "made_by": ["hybridge.pipeline.ask", "hybridge.pipeline.confidence"],
+            "method": METHOD,
+            "data": {name: row["sha256"] for name, row in outcomes.card["files"].items()},
+            "answers": {name: len(outcomes.replies[name]) for name in outcomes.replies},
+            "made_by": "hybridge.pipeline.confidence",
         },
-        "figures_out_of_fold": report(rows),
-        "first_24_tokens": early(sane, Curve(**weights, version=version)),
-    }
+        "figures_on_folds_0_and_1": report(outcomes, Head.of(weights)),
+    } | weights
 
 
-def _features(rows: Sequence[Row]) -> Array:
-    return np.array([features(row["logprobs"]) for row in rows])
-
-
-def _right(rows: Sequence[Row]) -> Array:
-    return np.array([row["right"] for row in rows], dtype=np.float64)
-
-
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("answers", type=Path, nargs="+")
+    parser.add_argument("outcomes", type=Path, help="the folder of the outcome set")
     parser.add_argument("--out", type=Path, required=True, help="folder for confidence.json")
-    arguments = parser.parse_args()
-    text = json.dumps(build(load(arguments.answers)), indent=2) + "\n"
-    (arguments.out / "confidence.json").write_text(text, "utf-8")
-    sys.stdout.write(text)
+    arguments = parser.parse_args(argv)
+    asset = build(read(arguments.outcomes))
+    (arguments.out / "confidence.json").write_text(_text(asset), "utf-8")
+    sys.stdout.write(_text({key: asset[key] for key in ("source", "figures_on_folds_0_and_1")}))
+
+
+def _text(asset: dict[str, Any]) -> str:
+    """Indented, and each tree and curve in a line of its own."""
+    short = {key: asset[key] for key in ("trees", "curves") if key in asset}
+    lines = json.dumps({k: v for k, v in asset.items() if k not in short}, indent=2)[:-2]
+    for key, value in short.items():
+        rows_ = value if key == "trees" else [[name, curve] for name, curve in value.items()]
+        told_ = ",\n    ".join(
+            json.dumps(row) if key == "trees" else f"{json.dumps(row[0])}: {json.dumps(row[1])}"
+            for row in rows_
+        )
+        opens, closes = "[]" if key == "trees" else "{}"
+        lines += f',\n  "{key}": {opens}\n    {told_}\n  {closes}'
+    return lines + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -141,3 +141,25 @@ def test_a_beginning_is_judged_only_by_what_cannot_mend() -> None:
     assert flaw("", finish_reason=None, wanted=prose) is None
     assert flaw("There are", finish_reason=None, wanted=number) is None
     assert flaw("I'm sorry, but", finish_reason=None, wanted=prose) == "refusal"
+
+
+@pytest.mark.parametrize(
+    ("text", "brief", "script"),
+    [
+        ("What is 2 + 2? Just the number.", True, "en"),
+        ("What is 2 + 2?", False, "en"),
+        ("只回答数字：2加2等于几？", True, "zh"),
+        ("把 hello world 翻译成中文，直接给出结果。", True, "zh"),
+    ],
+)
+def test_a_request_tells_whether_it_wants_only_the_result(
+    text: str, brief: bool, script: str
+) -> None:
+    wanted = Wanted.of(Request("", "auto", (Message("user", text),), body={}))
+    assert (wanted.brief, wanted.script) == (brief, script)
+    assert set("2") <= wanted.words or "hello" in wanted.words
+
+
+def test_json_that_is_only_read_is_not_asked_for() -> None:
+    text = '以下JSON里“name”的值是什么？{"name": "Paul"}'
+    assert Wanted.of(Request("", "auto", (Message("user", text),), body={})).form == "text"

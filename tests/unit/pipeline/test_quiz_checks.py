@@ -2,7 +2,18 @@
 
 import pytest
 
-from hybridge.pipeline.quiz.checks import Check, Exact, Label, Listed, Number, Ratio, Verbatim
+from hybridge.pipeline.quiz.checks import (
+    SENTENCE,
+    Check,
+    Exact,
+    Holds,
+    Label,
+    Listed,
+    Number,
+    Ratio,
+    Verbatim,
+    YesNo,
+)
 
 RIGHT: list[tuple[Check, str]] = [
     (Number(24), "24"),
@@ -33,6 +44,14 @@ RIGHT: list[tuple[Check, str]] = [
     (Listed(("3", "5", "7")), "```\n3, 5, 7\n```"),
     (Listed(("1.5", "2.5")), "1.5\n2.5"),
     (Listed(("-4", "0", "7")), "-4, 0, 7"),
+    (
+        Holds(("Quito",), room=SENTENCE),
+        "The capital is Quito, a city high up in the mountains of the north.",
+    ),
+    (YesNo(yes=True), "是的"),
+    (YesNo(yes=False), "Yes or no? No."),
+    (Label("negative", ("positive", "neutral")), "Negative, not positive or neutral."),
+    (Label("yes", ("no", "not")), "Yes, no doubt about it."),
 ]
 WRONG: list[tuple[Check, str]] = [
     (Number(2), "24 cm2"),
@@ -50,6 +69,15 @@ WRONG: list[tuple[Check, str]] = [
     (Listed(("3", "5", "7")), "3, 7, 5"),
     (Listed(("3", "5", "7")), "3 5"),
     (Listed(("5", "7")), "3、5、7"),
+    (
+        Holds(("Quito",)),
+        "Quito, " + "or else one of the other cities of the country, which has many, " * 2,
+    ),
+    (YesNo(yes=True), "请回答“是”或“否”"),
+    (YesNo(yes=True), "请回答“是”或"),
+    (YesNo(yes=True), "Please answer yes or no"),
+    (Label("positive", ("negative", "neutral")), "Is this positive, negative or neutral?"),
+    (Label("手", ("鞋", "脚", "耳")), "手、鞋、脚、耳"),
 ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from hybridge.pipeline.quiz.checks import Check, Exact, Holds, Label, YesNo
+from hybridge.pipeline.quiz.checks import SENTENCE, Check, Exact, Holds, Label, YesNo
 from hybridge.pipeline.quiz.items import Row, Section, spellings, spread, table
 from hybridge.pipeline.quiz.question import Language, Question
 
@@ -34,7 +34,7 @@ def check_for(row: Row, options: dict[str, str]) -> Check:
     if way == "measure":
         forms = ("{0}", "一{0}", "{0}{1}", "一{0}{1}")
         return Exact(any_of=tuple(f.format(one, row[0]) for one in answers for f in forms))
-    return Exact(any_of=answers) if way == "exact" else Holds(any_of=answers)
+    return Exact(any_of=answers) if way == "exact" else Holds(any_of=answers, room=SENTENCE)
 
 
 def of(kind: str, language: Language, section: Section, rng: random.Random) -> Iterator[Question]:

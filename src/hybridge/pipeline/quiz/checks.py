@@ -21,6 +21,9 @@ _LEAD = re.compile(
     r"(?:(?:是|为)?\s*[:：]\s*|(?:应该|应)?(?:是|为)\s*|\s*(?=[a-j]\b))",
     re.IGNORECASE,
 )
+SENTENCE = 90
+"""Characters for a whole sentence around a fact."""
+_OR = r"\s*(?:,\s*(?:or|and)|[,、/]|or|and|或者|或|和|还是)\s*"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _HAN_DIGITS = "〇零一二三四五六七八九十百千万亿两"
 _FENCE = re.compile(r"^```[a-z]*\n?(.*?)\n?```\s*$", re.DOTALL | re.IGNORECASE)
@@ -31,6 +34,10 @@ _YES_NO = re.compile(
 _YES_NO_ZH = re.compile(
     r"(?P<no>不(?!过)|没(?!错)|否|错|假|并非|^非(?![洲常])|^无(?!论)|是[错假])"
     r"|(?P<yes>没错|正确|属于|可以|^真(?!空)|是(?![否不])|对(?!于)|能(?!否)|会(?![议否])|有(?![些人时]))"
+)
+_CHOICE = re.compile(
+    r"""["“'「]?\b(?:yes|true|correct)["”']? or ["“']?(?:no|false|incorrect)\b["”']?"""
+    r"""|["“'「]?[是能对会有]["”'」]?(?:还是|或者?)["“'「]?(?:[否不没错]|$)["”'」]?"""
 )
 
 
@@ -58,15 +65,16 @@ class Exact(Struct, frozen=True, tag="exact"):
 
 class Holds(Struct, frozen=True, tag="holds"):
     """One of these as words of their own, and none of the others; not longer than so many times
-    the longest of them plus forty characters, so that a list of guesses is no answer."""
+    the longest of them and `room` characters, so that a list of guesses is no answer."""
 
     any_of: tuple[str, ...]
     none_of: tuple[str, ...] = ()
     times: int = 3
+    room: int = 40
 
     def accepts(self, answer: str) -> bool:
         said = plain(answer)
-        if len(said) > self.times * max(map(len, self.any_of)) + 40:
+        if len(said) > self.times * max(map(len, self.any_of)) + self.room:
             return False
         return any(holds(said, plain(one)) for one in self.any_of) and not any(
             holds(said, plain(one)) for one in self.none_of
@@ -132,14 +140,15 @@ class Ratio(Struct, frozen=True, tag="ratio"):
 
 
 class Label(Struct, frozen=True, tag="label"):
-    """One label out of several, named first or alone; `also` has its other spellings."""
+    """One label out of several, named first or alone; `also` has its other spellings. Labels that
+    are only listed, as the question may have listed them, are no answer."""
 
     label: str
     others: tuple[str, ...]
     also: tuple[str, ...] = ()
 
     def accepts(self, answer: str) -> bool:
-        said = plain(answer)
+        said = _without_lists(plain(answer), (self.label, *self.others))
         ours = [_first(said, plain(one)) for one in (self.label, *self.also)]
         here = min((place for place in ours if place is not None), default=None)
         places = [_first(said, plain(one)) for one in self.others]
@@ -211,12 +220,13 @@ class Matches(Struct, frozen=True, tag="matches"):
 
 
 class YesNo(Struct, frozen=True, tag="yes_no"):
-    """Yes or no, by the first word that says either: "Yes", "True", "It does not", 是, 不会."""
+    """Yes or no, by the first word that says either: "Yes", "True", "It does not", 是, 不会. The
+    choice itself (`yes or no`, 是或否), repeated, is no answer."""
 
     yes: bool
 
     def accepts(self, answer: str) -> bool:
-        said = plain(answer)
+        said = _CHOICE.sub("", plain(answer))
         found = _YES_NO.search(said) or _YES_NO_ZH.search(said)
         return found is not None and (found.lastgroup == "yes") is self.yes
 
@@ -241,6 +251,13 @@ def _numeric(answer: str) -> str:
     said = unicodedata.normalize("NFKC", answer.strip()).replace("−", "-").replace("\u2044", "/")
     said = re.sub(r"(?<=\d),(?=\d{3})", "", said)
     return re.sub(r"\^\{?-?\d+\}?|(?<=[a-zA-Z])\d+", "", said)
+
+
+def _without_lists(said: str, labels: Sequence[str]) -> str:
+    """The text without runs of three labels and more, or of all there are."""
+    names = [rf"[\"'“‘「]?{re.escape(plain(label))}[\"'”’」]?" for label in labels]
+    one = f"(?:{'|'.join(sorted(names, key=len, reverse=True))})"
+    return re.sub(rf"{one}(?:{_OR}{one}){{{min(2, len(labels) - 1)},}}", "", said)
 
 
 def _first(said: str, part: str) -> int | None:

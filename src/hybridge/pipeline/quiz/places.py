@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from hybridge.pipeline.quiz.checks import Check, Holds, Label
+from hybridge.pipeline.quiz.checks import SENTENCE, Check, Holds, Label
 from hybridge.pipeline.quiz.items import Row, spellings, table
 from hybridge.pipeline.quiz.question import Language, Question
 
@@ -22,7 +22,7 @@ def capitals(rng: random.Random) -> Iterator[Question]:
         name, city = row[1 + cell], spellings(row[3 + cell])
         ways = table("places")[f"{language} {'country' if turned else 'capital'}"].wordings
         text = rng.choice(ways).format(city[0] if turned else name)
-        check = Holds(any_of=_names(name) if turned else city)
+        check = Holds(any_of=_names(name) if turned else city, room=SENTENCE)
         yield _question(text, language, "capitals", row[0], check)
 
 
@@ -35,7 +35,7 @@ def continents(rng: random.Random) -> Iterator[Question]:
         others = tuple(one for one in _CONTINENTS[language] if one not in answers)
         check: Check = Label(label=answers[0], others=others)
         if row[5] in {"North America", "South America"} or len(answers) > 1:
-            check = Holds(any_of=answers, none_of=others)
+            check = Holds(any_of=answers, none_of=others, room=SENTENCE)
         text = rng.choice(table("places")[f"{language} continent"].wordings).format(row[1 + cell])
         yield _question(text, language, "continents", row[0], check)
 
@@ -46,7 +46,7 @@ def currencies(rng: random.Random) -> Iterator[Question]:
         if row[0] in {"ZW", "LB", "BG", "CU"} or rng.random() < 0.3:
             continue  # more than one in use, or changed of late
         text = rng.choice(table("places")[f"{language} currency"].wordings).format(row[1 + cell])
-        check = Holds(any_of=spellings(row[7 + cell]))
+        check = Holds(any_of=spellings(row[7 + cell]), room=SENTENCE)
         yield _question(text, language, "currencies", row[0], check)
 
 

@@ -1,0 +1,1 @@
+"""How good the judge of the answer is, and what the cascade gains by it."""
