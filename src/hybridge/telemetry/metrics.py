@@ -22,6 +22,7 @@ from hybridge.core.events import (
 )
 from hybridge.core.request import Clearance, Tier
 from hybridge.telemetry.allowed import Allowed
+from hybridge.telemetry.learned import Learned
 from hybridge.telemetry.series import Counts, Spread
 
 _NONE = "none"
@@ -107,6 +108,8 @@ class Metrics:
         self._spans = self._counter("spans", "Spans put to the collector.", "outcome")
         self.allowed = Allowed(self.registry)
         """What API keys have spent and may still ask for."""
+        self.learned = Learned(self.registry)
+        """What was learned of pairs of models."""
         self._gauge("build_info", "1; the version is in the label.", "version").labels(
             __version__
         ).set(1)

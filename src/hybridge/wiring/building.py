@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -32,8 +33,10 @@ from hybridge.privacy.layers import AT_ONCE
 from hybridge.privacy.policy import Policy
 from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.privacy.scan import PIECE, detect
+from hybridge.routing.facts import Facts
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
+from hybridge.routing.view import pack
 from hybridge.settings import Settings
 from hybridge.storage.redis_store import RedisStore
 from hybridge.wiring.embedders import EmbedderRow, embedding_gateway
@@ -42,6 +45,7 @@ from hybridge.wiring.judging import cloud_judge
 from hybridge.wiring.lasting import Lasting, is_named
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
+from hybridge.wiring.scoring import Scoring
 from hybridge.wiring.sharing import shared_answers, shared_store
 
 SIMILARITY_TIMEOUT_S = 5.0
@@ -69,10 +73,11 @@ async def generation(
             if old.get(name) is not embedder:
                 undo.push_async_callback(embedder.close)
         look = await lasting.layers.of(settings)
+        scoring = await asyncio.to_thread(Scoring.of, settings, lasting.head)
         store = shared_store(settings, lasting, before)
         if store is not None and (before is None or before.store is not store):
             undo.push_async_callback(store.close)
-        built = _Builder(settings, made, embedders, lasting, before, store, look).build()
+        built = _Builder(settings, made, embedders, lasting, before, store, look, scoring).build()
         undo.pop_all()
         return built
 
@@ -89,7 +94,15 @@ class _Builder:
         before: Generation | None,
         store: RedisStore | None,
         detect: Detect,
+        scoring: Scoring,
     ) -> None:
+        self._scoring = scoring
+        self._scorer = HeadScorer(
+            scoring.head,
+            lasting.encoder,
+            timeout_s=settings.routing.score_timeout_ms / 1000,
+            adapted=lasting.adapting.of,
+        )
         self._detect = detect
         self._settings = settings
         self._store = store
@@ -153,6 +166,8 @@ class _Builder:
             self._store,
             latencies,
             visits,
+            self._scoring,
+            self._scorer,
         )
 
     def _guard(self) -> Guard:
@@ -191,11 +206,7 @@ class _Builder:
         routing = self._settings.routing
         return Planner(
             Rules.load(routing.rules),
-            HeadScorer(
-                self._lasting.head,
-                self._lasting.encoder,
-                timeout_s=routing.score_timeout_ms / 1000,
-            ),
+            self._scorer,
             self._lasting.sessions,
             routing.thresholds,
             fallbacks=routing.fallbacks,
@@ -253,6 +264,8 @@ class _Builder:
             events=self._lasting.events,
             clock=self._lasting.clock,
             cloud_judge=cloud_judge(learning, self._rows, guard, self._lasting),
+            view=_view(self._scorer) if learning.keep_views else None,
+            head_version=self._scoring.head.version,
         )
 
     def _patience(self) -> Patience:
@@ -263,6 +276,16 @@ class _Builder:
             hedge_after_s=None if hedge_ms is None else hedge_ms / 1000,
             hedge_confidence=routing.hedge_confidence,
         )
+
+
+def _view(scorer: HeadScorer) -> Callable[[Facts], Awaitable[bytes | None]]:
+    """What the adapter sees of a request, packed."""
+
+    async def seen(facts: Facts) -> bytes | None:
+        found = await scorer.seen(facts, SIMILARITY_TIMEOUT_S)
+        return None if found is None else pack(found)
+
+    return seen
 
 
 def _similarity(encoder: Encoder) -> Callable[[str, str], Awaitable[float | None]]:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+
+from msgspec import Struct
 
 from hybridge.budget.ledger import Ledger
 from hybridge.core.backend import Backend
 from hybridge.core.clock import SystemClock
+from hybridge.core.plan import Score
+from hybridge.core.report import Report
 from hybridge.core.request import AUTO, Message, Request
 from hybridge.edge.reloadable import Reloadable
+from hybridge.gateway.adapting import Adapting
 from hybridge.gateway.status import ConfigStatus
 from hybridge.routing.facts import gather
+from hybridge.routing.head import legible
 from hybridge.server.app import App
 from hybridge.server.surface import build_app
 from hybridge.settings import Settings
@@ -23,12 +29,20 @@ from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring.building import generation
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.lasting import Lasting, Secrecy
+from hybridge.wiring.learned import recorded
 from hybridge.wiring.row import Around
 from hybridge.wiring.rows import Prepare, Rows, new
 from hybridge.wiring.switch import Switch
 
 OVERDUE_S = 5.0
 """How long after its deadline a request is ended that its backend did not end."""
+
+
+class Explained(Struct, frozen=True):
+    """A decision, and the score as the scorer gives it."""
+
+    report: Report
+    score: Score
 
 
 async def _nothing(_model: str) -> None:
@@ -59,6 +73,7 @@ class House:
         self.gateway = Switch(first, self._account(first.settings))
         self.app = self._app(first.settings)
         """The HTTP surface, ready for any ASGI server."""
+        lasting.adapting.follow(first.scoring.terms(first.settings))
         self._begin(first)
 
     @property
@@ -87,10 +102,26 @@ class House:
         """Returns when all local models are there. Raises `ModelError` for one that is not."""
         await self.gateway.current.loaded()
 
-    async def score(self, request: Request) -> float | None:
-        """The score of a request, 1-10, also where a rule would settle it."""
-        score = await self.gateway.current.planner.score(gather(request))
-        return None if score is None else score.value
+    @property
+    def adapting(self) -> Adapting:
+        """What was learned of pairs of models."""
+        return self._lasting.adapting
+
+    async def explain_many(self, requests: Sequence[Request]) -> list[Explained]:
+        """What would be done with each, and its score, also where a rule would settle it.
+
+        Every text is encoded once and without haste: no deadline makes the text head speak alone.
+        """
+        current = self.gateway.current
+        facts = [gather(request) for request in requests]
+        readable = list({one.text for one in facts if legible(one.text)})
+        vectors = await asyncio.to_thread(self._lasting.encoder.encode_many, readable)
+        known, pair = dict(zip(readable, vectors, strict=True)), current.gateway.likely_pair()
+        scores = [current.scorer.score_read(one, pair, known.get(one.text)) for one in facts]
+        return [
+            Explained(await current.gateway.explain(request, score), score)
+            for request, score in zip(requests, scores, strict=True)
+        ]
 
     async def take(self, wanted: Settings) -> tuple[str, ...]:
         """Serves by other settings from now on, and tells what changed.
@@ -126,6 +157,7 @@ class House:
         for row in after.rows.values():
             row.take(settings.execution)
         self.app.reconfigure(settings.server, settings.secrets.tenants)
+        self._lasting.adapting.follow(after.scoring.terms(settings))
         self.gateway.to(after)
 
     def _begin(self, after: Generation, before: Generation | None = None) -> None:
@@ -163,6 +195,7 @@ async def open_house(
     settings: Settings,
     *,
     load: bool = True,
+    learned: bool = True,
     around: Around = lambda backend: backend,
     path: Path | None = None,
     redact: Secrecy | None = None,
@@ -172,7 +205,8 @@ async def open_house(
 
     It serves at once; local models load meanwhile, and `House.loaded` waits for them. With
     `load=False` none is loaded, nothing is probed and nothing recorded: good for explaining, not
-    for serving. `path` is where the settings came from. Raises `ConfigError`.
+    for serving; what the records hold is learned first, unless `learned` is False. `path` is where
+    the settings came from. Raises `ConfigError`.
     """
     redact = redact or Secrecy()
     redact.learn(settings.secrets.values)
@@ -182,6 +216,11 @@ async def open_house(
         first = await generation(settings, rows, lasting, None)
         house = House(first, lasting, rows, path=path, load=load)
         stack.push_async_callback(house.gateway.close)
+        if load:
+            house.adapting.start()
+        elif learned and settings.records.url is not None:
+            house.adapting.learn(await recorded(settings.records.url))
+            await house.adapting.settle()
         await asyncio.sleep(0)  # loading has begun when the first request comes
         yield house
 

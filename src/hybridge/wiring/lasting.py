@@ -17,6 +17,8 @@ from hybridge.core.redaction import Redactor
 from hybridge.core.request import Request
 from hybridge.edge.encoder import Encoder
 from hybridge.execution.confidence import Judge
+from hybridge.gateway.adapting import MOST, Adapting
+from hybridge.learning.evidence import Evidence
 from hybridge.privacy.sessions import PrivateSessions
 from hybridge.routing.head import Head
 from hybridge.routing.session import Sessions
@@ -28,6 +30,7 @@ from hybridge.wiring import local
 from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
 from hybridge.wiring.news import News
+from hybridge.wiring.scoring import Scoring
 
 
 class Secrecy:
@@ -60,6 +63,8 @@ class Lasting:
     layers: Layers
     encoder: Encoder
     head: Head
+    """The shipped one."""
+    adapting: Adapting
     judge: Judge
     redact: Secrecy
     embedders: EmbedderRows
@@ -73,8 +78,9 @@ class Lasting:
         cls, settings: Settings, stack: AsyncExitStack, redact: Secrecy, *, record: bool
     ) -> Self:
         """Opens what the stack closes. Raises `ConfigError` where records cannot be kept."""
-        clock, metrics = SystemClock(), Metrics()
+        clock, metrics, head = SystemClock(), Metrics(), Head.shipped()
         events = Events(metrics.on_event)
+        learned: list[Evidence] = []
         if record and settings.records.url is not None:
             key = settings.secrets.audit
             records = await Records.open(
@@ -82,6 +88,7 @@ class Lasting:
             )
             stack.push_async_callback(records.close)
             events.subscribe(records.on_event)
+            learned = await records.evidence(MOST)
         books = Ledger(settings.budget, tenants(settings), clock)
         own, defaults = limits(settings)
         allowed = metrics.allowed
@@ -95,6 +102,11 @@ class Lasting:
         encoder = Encoder.shipped(threads=local.thread_shares(settings).scorer)
         stack.callback(encoder.close)
         routing = settings.routing
+        adapting = Adapting(Scoring(head, None).terms(settings), clock)
+        adapting.learn(reversed(learned))
+        events.subscribe(adapting.on_event)
+        metrics.learned.watch(lambda: adapting.known)
+        stack.push_async_callback(adapting.close)
         return cls(
             clock,
             metrics,
@@ -105,7 +117,8 @@ class Lasting:
             PrivateSessions(routing.session_ttl_s, clock),
             Layers(),
             encoder,
-            Head.shipped(),
+            head,
+            adapting,
             Judge(),
             redact,
             EmbedderRows(events, clock, load=record),

@@ -1,0 +1,24 @@
+"""What the records hold to learn from, for commands that do not serve."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from hybridge.core.errors import ConfigError
+from hybridge.gateway.adapting import MOST
+from hybridge.learning.evidence import Evidence
+from hybridge.storage.comparisons import evidence_at
+
+WAIT_S = 5.0
+_log = logging.getLogger("hybridge.adapter")
+
+
+async def recorded(address: str) -> list[Evidence]:
+    """Oldest first; nothing where there is nothing, or no database answers in time."""
+    try:
+        async with asyncio.timeout(WAIT_S):
+            return (await evidence_at(address, MOST))[::-1]
+    except (ConfigError, TimeoutError) as error:
+        _log.info("nothing is learned from the records: %s", error)
+        return []
