@@ -42,9 +42,14 @@ class Trial(Struct, frozen=True):
     """Standard error of `gain`; near-duplicates count as one."""
 
     @property
+    def tried(self) -> bool:
+        """Whether there were enough comparisons to tell."""
+        return self.comparisons >= LEAST
+
+    @property
     def passed(self) -> bool:
         """Whether the adapter is better by more than chance."""
-        return self.comparisons >= LEAST and self.gain > MARGIN * self.error
+        return self.tried and self.gain > MARGIN * self.error
 
 
 class Adaptation(Struct, frozen=True):
@@ -102,6 +107,35 @@ class Adaptation(Struct, frozen=True):
         return f"waiting: not better yet after {n} comparisons: {losses}"
 
 
+class Tried(Struct, frozen=True):
+    """What cross-validation found."""
+
+    trial: Trial
+    calibration: Calibration
+    prior: Array
+    """Probabilities by the prior, `(n,)`."""
+    adapted: Array
+    """By adapters that had not seen them, calibrated likewise."""
+    group: Places
+    """Near-duplicates share a number."""
+
+    @property
+    def speaking(self) -> Array:
+        """Of the two, the one that speaks from now on."""
+        return self.adapted if self.trial.passed else self.prior
+
+
+class Study(Struct, frozen=True):
+    """What was made of evidence, and how it was found."""
+
+    adaptation: Adaptation
+    kept: Sequence[Evidence]
+    """The evidence that has a view, in the order of the arrays."""
+    tried: Tried
+    counts: Array
+    """How much each weighs."""
+
+
 def adapt(
     pair: Pair | None,
     found: Sequence[Evidence],
@@ -116,17 +150,35 @@ def adapt(
     Evidence without a view of `head` counts for the accuracy of tasks alone. `before` speaks for
     any pair already, and is the prior here.
     """
+    return study(pair, found, now, head=head, half_life=half_life, before=before).adaptation
+
+
+def study(
+    pair: Pair | None,
+    found: Sequence[Evidence],
+    now: datetime,
+    *,
+    head: str,
+    half_life: timedelta,
+    before: Adaptation | None = None,
+    groups: Mapping[str, int] | None = None,
+) -> Study:
+    """The same with all that it rests on. `groups`: near-duplicates, by `request_id`."""
     ordered = in_order(found)
     counts = weights(ordered, now, half_life)
     seen, kept = _views(ordered, head)
     if before is not None:
         seen = based_on(before, seen)
     failed = np.array([one.failed for one in ordered], np.float64)
-    tried = (cross_fitted if len(kept) >= LEAST else _untried)(seen, failed[kept], counts[kept])
+    own = None if groups is None else [groups[ordered[place].request_id] for place in kept]
+    if len(kept) >= LEAST:
+        tried = cross_fitted(seen, failed[kept], counts[kept], own)
+    else:
+        tried = _untried(seen, failed[kept], counts[kept])
     expected = _expected(ordered, kept, tried.speaking)
     has_score = np.isfinite(expected)
     adapter = fit(seen, failed[kept], weights=counts[kept]) if tried.trial.passed else None
-    return Adaptation(
+    made = Adaptation(
         pair,
         tried.trial,
         adapter,
@@ -141,29 +193,15 @@ def adapt(
         _version(ordered),
         before,
     )
-
-
-class Tried(Struct, frozen=True):
-    """What cross-validation found."""
-
-    trial: Trial
-    calibration: Calibration
-    prior: Array
-    """Probabilities by the prior, `(n,)`."""
-    adapted: Array
-    """By adapters that had not seen them, calibrated likewise."""
-
-    @property
-    def speaking(self) -> Array:
-        """Of the two, the one that speaks from now on."""
-        return self.adapted if self.trial.passed else self.prior
+    return Study(made, [ordered[place] for place in kept], tried, counts[kept])
 
 
 def _untried(seen: Vector, failed: Array, counts: Array) -> Tried:
     """So few that a trial would tell nothing."""
     p = sigmoid(seen[:, PRIOR].astype(np.float64))
     loss = _loss(p, failed)
-    return Tried(_trial(loss, loss, counts, np.arange(len(p))), Calibration(), p, p)
+    alone = np.arange(len(p))
+    return Tried(_trial(loss, loss, counts, alone), Calibration(), p, p, alone)
 
 
 def cross_fitted(
@@ -186,7 +224,7 @@ def cross_fitted(
         adapted[held] = calibrated(held_out[~held], failed[~held], counts[~held])(held_out[held])
     prior, better = sigmoid(z), sigmoid(adapted)
     trial = _trial(_loss(prior, failed), _loss(better, failed), counts, own.group)
-    return Tried(trial, calibrated(held_out, failed, counts), prior, better)
+    return Tried(trial, calibrated(held_out, failed, counts), prior, better, own.group)
 
 
 def based_on(before: Adaptation, seen: Vector) -> Vector:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
-
-import numpy as np
 
 from hybridge.budget.unpriced import check_prices
 from hybridge.cache.answers import Answers
@@ -15,7 +13,6 @@ from hybridge.cache.exact import ExactCache
 from hybridge.cache.semantic import SemanticCache
 from hybridge.cache.shared import SharedCache
 from hybridge.core.backend import Backend
-from hybridge.edge.encoder import Encoder
 from hybridge.execution.breaker import Breaker
 from hybridge.execution.latency import Latencies
 from hybridge.execution.runner import Runner
@@ -33,23 +30,19 @@ from hybridge.privacy.layers import AT_ONCE
 from hybridge.privacy.policy import Policy
 from hybridge.privacy.pseudonyms.disguise import Pseudonyms
 from hybridge.privacy.scan import PIECE, detect
-from hybridge.routing.facts import Facts
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
-from hybridge.routing.view import pack
 from hybridge.settings import Settings
 from hybridge.storage.redis_store import RedisStore
 from hybridge.wiring.embedders import EmbedderRow, embedding_gateway
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.judging import cloud_judge
 from hybridge.wiring.lasting import Lasting, is_named
+from hybridge.wiring.meaning import similarity, views
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
 from hybridge.wiring.scoring import Scoring
 from hybridge.wiring.sharing import shared_answers, shared_store
-
-SIMILARITY_TIMEOUT_S = 5.0
-"""For comparing two answers in the background; nobody waits for it."""
 
 
 async def generation(
@@ -232,7 +225,7 @@ class _Builder:
         config = self._settings.cache
         if config is None or config.semantic is None:
             return None
-        return SemanticCache(answers, config, _similarity(self._lasting.encoder))
+        return SemanticCache(answers, config, similarity(self._lasting.encoder))
 
     def _runner(self) -> Runner:
         routing = self._settings.routing
@@ -258,13 +251,13 @@ class _Builder:
         return Background(
             shadow,
             self._lasting.judge,
-            _similarity(self._lasting.encoder),
+            similarity(self._lasting.encoder),
             timeout_s=learning.shadow_timeout_s,
             similarity_min=learning.similarity_min,
             events=self._lasting.events,
             clock=self._lasting.clock,
             cloud_judge=cloud_judge(learning, self._rows, guard, self._lasting),
-            view=_view(self._scorer) if learning.keep_views else None,
+            view=views(self._scorer) if learning.keep_views else None,
             head_version=self._scoring.head.version,
         )
 
@@ -276,26 +269,3 @@ class _Builder:
             hedge_after_s=None if hedge_ms is None else hedge_ms / 1000,
             hedge_confidence=routing.hedge_confidence,
         )
-
-
-def _view(scorer: HeadScorer) -> Callable[[Facts], Awaitable[bytes | None]]:
-    """What the adapter sees of a request, packed."""
-
-    async def seen(facts: Facts) -> bytes | None:
-        found = await scorer.seen(facts, SIMILARITY_TIMEOUT_S)
-        return None if found is None else pack(found)
-
-    return seen
-
-
-def _similarity(encoder: Encoder) -> Callable[[str, str], Awaitable[float | None]]:
-    """Cosine of two texts' embeddings; None for texts that the encoder cannot read."""
-
-    async def similarity(one: str, other: str) -> float | None:
-        if not (one.isascii() and other.isascii()):
-            return None  # it takes Chinese for unknown tokens: any two texts would be alike
-        a = await encoder.embed(one, SIMILARITY_TIMEOUT_S)
-        b = await encoder.embed(other, SIMILARITY_TIMEOUT_S)
-        return None if a is None or b is None else float(np.dot(a, b))
-
-    return similarity

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -12,10 +11,9 @@ from msgspec import Struct
 
 from hybridge.budget.ledger import Ledger
 from hybridge.core.backend import Backend
-from hybridge.core.clock import SystemClock
 from hybridge.core.plan import Score
 from hybridge.core.report import Report
-from hybridge.core.request import AUTO, Message, Request
+from hybridge.core.request import Request
 from hybridge.edge.reloadable import Reloadable
 from hybridge.gateway.adapting import Adapting
 from hybridge.gateway.status import ConfigStatus
@@ -29,7 +27,7 @@ from hybridge.telemetry.metrics import Metrics
 from hybridge.wiring.building import generation
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.lasting import Lasting, Secrecy
-from hybridge.wiring.learned import recorded
+from hybridge.wiring.learned import account, recorded
 from hybridge.wiring.row import Around
 from hybridge.wiring.rows import Prepare, Rows, new
 from hybridge.wiring.switch import Switch
@@ -106,6 +104,13 @@ class House:
     def adapting(self) -> Adapting:
         """What was learned of pairs of models."""
         return self._lasting.adapting
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """What speaks for each pair of models, and what the edge is good at, in words."""
+        known = self._lasting.adapting.known
+        own = self.gateway.current.scoring.own
+        return (*(() if own is None else (f"from a file: {own.said()}",)), *map(account, known))
 
     async def explain_many(self, requests: Sequence[Request]) -> list[Explained]:
         """What would be done with each, and its score, also where a rule would settle it.
@@ -223,14 +228,3 @@ async def open_house(
             await house.adapting.settle()
         await asyncio.sleep(0)  # loading has begun when the first request comes
         yield house
-
-
-def request_of(prompt: str) -> Request:
-    """A plain request of one user turn, as a caller would send it."""
-    return Request(
-        id=f"req-{secrets.token_hex(12)}",
-        model=AUTO,
-        messages=(Message("user", prompt),),
-        body={"model": AUTO, "messages": [{"role": "user", "content": prompt}]},
-        received_s=SystemClock().monotonic(),
-    )
