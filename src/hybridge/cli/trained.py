@@ -57,15 +57,16 @@ def print_trained(trained: Trained) -> None:
     console = Console()
     if trained.measures:
         table = Table(box=None, padding=(0, 1, 0, 0))
-        for column in ("held out, 95 %", "prior", "adapter", "difference"):
-            table.add_column(column, justify="left" if column.startswith("held") else "right", no_wrap=True)
+        for column in ("", "prior", "adapter", "difference"):
+            table.add_column(column, justify="right" if column else "left", no_wrap=True)
         for name, figure in trained.measures.items():
             table.add_row(
                 name, _shown(figure.prior), _shown(figure.adapter), _shown(figure.difference, "+")
             )
         console.print(table)
     console.print(
-        f"{trained.comparisons} comparisons in {trained.groups} groups of near-duplicates"
+        f"{trained.comparisons} comparisons in {trained.groups} groups of near-duplicates, each "
+        "judged by what the other groups taught; intervals of 95 %"
     )
     if trained.written:
         files = ", ".join(map(str, trained.written))

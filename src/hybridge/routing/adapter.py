@@ -22,6 +22,7 @@ _BASE = 3
 COLUMNS = _BASE + SIZE - 1
 _STEPS = 60
 _CLOSE = 1e-6
+_TINY = 1e-9
 
 
 class Prior(Struct, frozen=True):
@@ -99,7 +100,7 @@ def fit(
     if not len(views):
         return start
     design, precisions = start.prior.design(views), start.prior.precisions()
-    bound = np.linalg.inv(_curvature(design, weights / 4, precisions))
+    bound = _inverse_curvature(design, weights / 4, precisions)
     found = start.weights.copy()
     for _ in range(_STEPS):
         missed = weights * (sigmoid(design @ found) - labels)
@@ -108,8 +109,9 @@ def fit(
         if np.abs(step).max() < _CLOSE:
             break
     p = sigmoid(design @ found)
-    curvature = _curvature(design, weights * p * (1 - p), precisions)
-    return Adapter(found, np.linalg.inv(curvature).astype(np.float32), start.prior)
+    spread = np.maximum(p * (1 - p), _TINY)
+    covariance = _inverse_curvature(design, weights * spread, precisions)
+    return Adapter(found, covariance.astype(np.float32), start.prior)
 
 
 def sigmoid(z: Array) -> Array:
@@ -118,7 +120,15 @@ def sigmoid(z: Array) -> Array:
     return told
 
 
-def _curvature(design: Array, weights: Array, precisions: Array) -> Array:
-    gram = design.T @ (design * weights[:, None])
-    gram[np.diag_indices_from(gram)] += precisions
-    return gram
+def _inverse_curvature(design: Array, weights: Array, precisions: Array) -> Array:
+    """Of `designᵀ weights design + precisions`; for few rows by Woodbury's identity, which inverts
+    as many rows as there are labels, not as many as there are columns."""
+    if len(design) > COLUMNS // 2:
+        gram = design.T @ (design * weights[:, None])
+        gram[np.diag_indices_from(gram)] += precisions
+        return np.linalg.inv(gram)
+    spread = design / precisions
+    kernel = design @ spread.T
+    kernel[np.diag_indices_from(kernel)] += 1.0 / weights
+    inverse: Array = np.diag(1.0 / precisions) - spread.T @ np.linalg.solve(kernel, spread)
+    return inverse
