@@ -80,7 +80,8 @@ class Adapter(Struct, frozen=True):
     def shift(self, view: NDArray[np.floating]) -> tuple[float, float]:
         """Log-odds that the edge's answer is not good enough, and their standard deviation."""
         row = self.prior.design(view[None])[0]
-        variance = float(row @ (self.covariance @ row))
+        narrow = row.astype(np.float32)  # else the whole covariance would be widened each time
+        variance = float(narrow @ (self.covariance @ narrow))
         return float(row @ self.weights), float(np.sqrt(max(0.0, variance)))
 
     def told(self, views: NDArray[np.floating]) -> Array:
@@ -126,7 +127,7 @@ def _inverse_curvature(design: Array, weights: Array, precisions: Array) -> Arra
     if len(design) > COLUMNS // 2:
         gram = design.T @ (design * weights[:, None])
         gram[np.diag_indices_from(gram)] += precisions
-        return np.linalg.inv(gram)
+        return np.asarray(np.linalg.inv(gram), np.float64)
     spread = design / precisions
     kernel = design @ spread.T
     kernel[np.diag_indices_from(kernel)] += 1.0 / weights
