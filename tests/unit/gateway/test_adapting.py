@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from decimal import Decimal
 
 import pytest
 from msgspec.structs import replace
 from tests.unit.routing.own_models import HEAD, MONTH, NOW, PAIR, World
 
+from hybridge.core.backend import Price
 from hybridge.core.events import Compared
 from hybridge.core.plan import Score
+from hybridge.core.request import Tier
 from hybridge.gateway.adapting import MOST, Adapting, Terms
+from hybridge.gateway.planner import likely
 from hybridge.learning.evidence import Evidence, Pair
 from hybridge.routing.adaptation import LEAST
+from hybridge.routing.candidate import Candidate
+from hybridge.testing.backend import spec
 from hybridge.testing.clock import ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -140,3 +146,15 @@ async def test_what_cannot_be_learned_from_stops_nothing(caplog):
                 await asyncio.sleep(0.01)
     finally:
         await learner.close()
+
+
+async def test_a_request_is_probably_decided_between_the_first_choices_that_are_well():
+    far = replace(spec("cloud", Tier.CLOUD), version="v9")
+    dear = replace(far, name="dear", price=Price(Decimal(9), Decimal(9)))
+    cheap = replace(far, name="cheap", price=Price(Decimal(1), Decimal(1)))
+    small = replace(spec("small"), version="v1")
+    down = Candidate(replace(spec("down"), version="v2"), unavailable="breaker open")
+    candidates = [down, Candidate(small), Candidate(dear), Candidate(cheap)]
+    assert likely(candidates) == Pair("small", "v1", "cheap")
+    assert likely([down, Candidate(dear)]) == Pair("down", "v2", "dear")
+    assert likely([Candidate(small)]) is None
