@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -12,8 +11,6 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
-
-from hybridge.edge.threads import cores
 
 Vector = NDArray[np.float32]
 
@@ -39,11 +36,7 @@ class Encoder:
     Late work is stopped, and never piles up: what nobody waits for any more leaves the queue.
     """
 
-    def __init__(
-        self, session: ort.InferenceSession, tokenizer: Tokenizer, threads: int = 1
-    ) -> None:
-        """`threads` are those that the session computes on."""
-        self._threads = threads
+    def __init__(self, session: ort.InferenceSession, tokenizer: Tokenizer) -> None:
         self._session = session
         self._tokenizer = tokenizer
         self._inputs = {wanted.name for wanted in session.get_inputs()}
@@ -57,7 +50,7 @@ class Encoder:
         words = Tokenizer.from_file(str(tokenizer))
         words.no_padding()
         words.no_truncation()  # here it is done at both ends
-        encoder = cls(session, words, threads)
+        encoder = cls(session, words)
         for tokens in WARM_UP_TOKENS:
             encoder.encode("warm " * tokens)
         return encoder
@@ -94,17 +87,6 @@ class Encoder:
         feed = {name: known[name] for name in self._inputs}
         output: Any = self._session.run(None, feed, options)[0]
         return _unit(output[0])
-
-    def encode_many(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of many texts, blocking: the very same that `encode` gives for each.
-
-        Several are computed at once, each alone. In one batch they would be faster by some percent,
-        but the INT8 graph scales its numbers by all that is in a batch: a text's vector would
-        depend on its neighbours (cosine .994 on average).
-        """
-        at_once = max(1, cores() // self._threads)
-        with ThreadPoolExecutor(at_once, thread_name_prefix="encoders") as pool:
-            return list(pool.map(self.encode, texts))
 
     def close(self) -> None:
         """Waits for the text under way; the others are dropped."""

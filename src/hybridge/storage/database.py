@@ -50,8 +50,8 @@ def _json(value: Any) -> str:
 async def _prepare(connection: AsyncConnection, address: str) -> None:
     """Makes the tables; one process after the other, where several begin at once.
 
-    Version 1 had no audit trail: it gets one that begins now. Versions 1 and 2 kept no
-    views: their comparisons have none.
+    Version 1 had no audit trail: it gets one that begins now. Those before
+    version 4 kept no views: their comparisons have none.
     """
     if connection.dialect.name == "sqlite":
         await connection.exec_driver_sql("BEGIN IMMEDIATE")

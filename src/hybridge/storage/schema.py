@@ -18,7 +18,7 @@ from sqlalchemy import (
 
 from hybridge.storage.columns import Moment, Money
 
-VERSION = 3
+VERSION = 4
 """Raised with every change of a table. Older ones are taken along by `database`, newer refused."""
 
 metadata = MetaData()
@@ -90,7 +90,7 @@ comparisons = Table(
 """One row a shadow comparison (R4). Digests are SHA-256 of the normalised answers; `view` is what
 the adapter sees of the prompt, numbers of a fixed size, and `head_version` the head they are of."""
 ADDED = (comparisons.c.view, comparisons.c.head_version)
-"""Columns that version 2 had not."""
+"""Columns that older versions had not."""
 
 audit = Table(
     "audit",

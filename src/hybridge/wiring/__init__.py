@@ -1,10 +1,9 @@
 """The composition root: builds every part from settings, and takes it down again."""
 
-from hybridge.wiring.house import House, open_house
+from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
 from hybridge.wiring.local import catalogue_models, fetcher, model_store
 from hybridge.wiring.reload import reloading
-from hybridge.wiring.request import request_of
 
 __all__ = [
     "House",

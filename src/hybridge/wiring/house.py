@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -11,9 +12,10 @@ from msgspec import Struct
 
 from hybridge.budget.ledger import Ledger
 from hybridge.core.backend import Backend
+from hybridge.core.clock import SystemClock
 from hybridge.core.plan import Score
 from hybridge.core.report import Report
-from hybridge.core.request import Request
+from hybridge.core.request import AUTO, Message, Request
 from hybridge.edge.reloadable import Reloadable
 from hybridge.gateway.adapting import Adapting
 from hybridge.gateway.status import ConfigStatus
@@ -24,10 +26,12 @@ from hybridge.server.surface import build_app
 from hybridge.settings import Settings
 from hybridge.settings.changes import changes, settle, version
 from hybridge.telemetry.metrics import Metrics
+from hybridge.wiring import local
 from hybridge.wiring.building import generation
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.lasting import Lasting, Secrecy
 from hybridge.wiring.learned import account, recorded
+from hybridge.wiring.meaning import vectors
 from hybridge.wiring.row import Around
 from hybridge.wiring.rows import Prepare, Rows, new
 from hybridge.wiring.switch import Switch
@@ -119,9 +123,12 @@ class House:
         """
         current = self.gateway.current
         facts = [gather(request) for request in requests]
-        readable = list({one.text for one in facts if legible(one.text)})
-        vectors = await asyncio.to_thread(self._lasting.encoder.encode_many, readable)
-        known, pair = dict(zip(readable, vectors, strict=True)), current.gateway.likely_pair()
+        readable, pair = (
+            [one.text for one in facts if legible(one.text)],
+            current.gateway.likely_pair(),
+        )
+        threads = local.thread_shares(current.settings).scorer
+        known = await asyncio.to_thread(vectors, self._lasting.encoder, readable, threads=threads)
         scores = [current.scorer.score_read(one, pair, known.get(one.text)) for one in facts]
         return [
             Explained(await current.gateway.explain(request, score), score)
@@ -228,3 +235,14 @@ async def open_house(
             await house.adapting.settle()
         await asyncio.sleep(0)  # loading has begun when the first request comes
         yield house
+
+
+def request_of(prompt: str) -> Request:
+    """A plain request of one user turn, as a caller would send it."""
+    return Request(
+        id=f"req-{secrets.token_hex(12)}",
+        model=AUTO,
+        messages=(Message("user", prompt),),
+        body={"model": AUTO, "messages": [{"role": "user", "content": prompt}]},
+        received_s=SystemClock().monotonic(),
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from hybridge.edge.encoder import Encoder
+from hybridge.edge.threads import cores
 from hybridge.routing.facts import Facts
+from hybridge.routing.head import Vector
 from hybridge.routing.scorer import HeadScorer
 from hybridge.routing.view import pack
 
@@ -22,6 +25,18 @@ def views(scorer: HeadScorer) -> Callable[[Facts], Awaitable[bytes | None]]:
         return None if found is None else pack(found)
 
     return seen
+
+
+def vectors(encoder: Encoder, texts: Sequence[str], *, threads: int) -> dict[str, Vector]:
+    """The embedding of each text, blocking: the very same that it gets alone.
+
+    Several are computed at once, each on `threads` threads. In one batch they would be faster by
+    some percent, but an INT8 graph that scales its numbers by all that is in a batch gives a text a
+    vector that depends on its neighbours (cosine .994 on average).
+    """
+    different = list(dict.fromkeys(texts))
+    with ThreadPoolExecutor(max(1, cores() // threads), thread_name_prefix="encoders") as pool:
+        return dict(zip(different, pool.map(encoder.encode, different), strict=True))
 
 
 def similarity(encoder: Encoder) -> Callable[[str, str], Awaitable[float | None]]:

@@ -11,7 +11,8 @@ from hybridge.routing.head import Head, legible, read
 from hybridge.routing.view import pack, view
 from hybridge.settings import Settings
 from hybridge.wiring import local
-from hybridge.wiring.request import request_of
+from hybridge.wiring.house import request_of
+from hybridge.wiring.meaning import vectors
 from hybridge.wiring.scoring import Scoring
 
 AT_ONCE = 64
@@ -30,15 +31,15 @@ def seen(
     settings: Settings, head: Head, prompts: Sequence[str], done: Callable[[int], None]
 ) -> list[Seen]:
     """What the adapter sees of each prompt; blocking. `done` hears how many more are."""
-    encoder = Encoder.shipped(threads=local.thread_shares(settings).scorer)
+    threads = local.thread_shares(settings).scorer
+    encoder = Encoder.shipped(threads=threads)
     try:
         found = []
         for start in range(0, len(prompts), AT_ONCE):
             part = prompts[start : start + AT_ONCE]
-            readable = list({prompt for prompt in part if legible(prompt)})
-            vectors = dict(zip(readable, encoder.encode_many(readable), strict=True))
+            known = vectors(encoder, list(filter(legible, part)), threads=threads)
             for prompt in part:
-                said, vector = read(prompt), vectors.get(prompt)
+                said, vector = read(prompt), known.get(prompt)
                 p = head.judge(said, vector).p
                 packed = pack(view(head, said, vector, p))
                 found.append((packed, gather(request_of(prompt)).task))

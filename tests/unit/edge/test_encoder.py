@@ -50,13 +50,6 @@ def test_of_a_long_text_both_ends_are_read(encoder: Encoder) -> None:
     assert wanted @ asked_last > wanted @ plain + 0.1
 
 
-def test_many_texts_get_the_vectors_they_get_alone(encoder: Encoder) -> None:
-    """Not almost: in one batch the INT8 graph would let neighbours have a say."""
-    texts = ["Why?", "What is the capital of France?", LONG, "", "I want a refund"]
-    for text, vector in zip(texts, encoder.encode_many(texts), strict=True):
-        assert (vector == encoder.encode(text)).all()
-
-
 @settings(max_examples=30, deadline=None)
 @given(text=st.text(max_size=300))
 def test_every_text_has_a_vector(encoder: Encoder, text: str) -> None:

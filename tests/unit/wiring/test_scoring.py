@@ -9,10 +9,12 @@ import pytest
 from tests.unit.routing.own_models import MONTH, NOW, World
 
 from hybridge.core.errors import ConfigError
+from hybridge.edge.encoder import Encoder
 from hybridge.routing.adaptation import adapt
 from hybridge.routing.adapter_file import save
 from hybridge.routing.head import SHIPPED, Head
 from hybridge.wiring import request_of
+from hybridge.wiring.meaning import vectors
 
 pytestmark = pytest.mark.anyio
 QUESTION = "Which of the two rivers is longer, and through which countries do they flow?"
@@ -71,6 +73,19 @@ async def test_a_head_that_is_none_is_refused_by_its_key(play, tmp_path):
     async with play() as s:
         with pytest.raises(ConfigError, match=r"routing\.head: .*odd\.npz is not a scorer head"):
             await s.take(lambda data: data.update(routing={"head": str(tmp_path / "odd.npz")}))
+
+
+@pytest.mark.parametrize("threads", [1, 64])
+def test_texts_that_are_encoded_together_get_the_vectors_they_get_alone(threads):
+    texts = ["Why?", "What is the capital of France?", "word " * 2000, "", "Why?"]
+    encoder = Encoder.shipped(threads=1)
+    try:
+        known = vectors(encoder, texts, threads=threads)
+        assert set(known) == set(texts)
+        for text, vector in known.items():
+            assert (vector == encoder.encode(text)).all()
+    finally:
+        encoder.close()
 
 
 async def test_many_are_explained_as_one_by_one(play):
