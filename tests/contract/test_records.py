@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -19,14 +20,17 @@ from hybridge.core.errors import ConfigError
 from hybridge.core.events import Exited
 from hybridge.core.request import Clearance
 from hybridge.core.trail import Exit
+from hybridge.learning.evidence import Evidence, Pair
 from hybridge.storage.audit.reader import reading
 from hybridge.storage.audit.summary import Wanted
 from hybridge.storage.audit.verify import Audit, verify
+from hybridge.storage.comparisons import evidence_at
 from hybridge.storage.database import open_database
 from hybridge.storage.records import Records
 from hybridge.storage.schema import VERSION
 
 pytestmark = pytest.mark.anyio
+VIEWED = replace(COMPARED, view=bytes(range(256)), head_version="head-1")
 KEY = b"a key of enough letters"
 
 
@@ -161,6 +165,39 @@ async def test_an_older_database_is_taken_along(address):
     assert (audit.well, audit.summary.requests) == (True, 1)
     assert await sql(address, "SELECT count(*) FROM decisions") == [(2,)]
     assert await sql(address, "SELECT version FROM schema_version") == [(VERSION,)]
+
+
+async def test_comparisons_of_before_views_are_kept_and_have_none(address):
+    async with opened(address) as records:
+        records.on_event(COMPARED)
+    await sql(
+        address,
+        "ALTER TABLE comparisons DROP COLUMN view",
+        "ALTER TABLE comparisons DROP COLUMN head_version",
+        "UPDATE schema_version SET version = 2",
+    )
+    with pytest.raises(ConfigError, match="holds no views"):
+        await evidence_at(address, 10)
+    async with opened(address) as records:
+        records.on_event(VIEWED)
+    later, earlier = await evidence_at(address, 10)
+    assert (later.view, later.head) == (VIEWED.view, "head-1")
+    assert (earlier.view, earlier.head) == (None, "")
+    assert await sql(address, "SELECT version FROM schema_version") == [(VERSION,)]
+
+
+async def test_a_comparison_comes_back_as_evidence(address):
+    async with opened(address) as records:
+        records.on_event(VIEWED)
+        records.on_event(replace(VIEWED, request_id="r2", agreed=False, score=None, view=None))
+        await until_written(records)
+        two, one = await records.evidence(10)
+        assert await records.evidence(1) == [two]
+    assert one == Evidence(
+        Pair("local", "1d961463", "gpt"), AT, "chat", 0.0, 0.05, 0.5, VIEWED.view, "head-1", "r1"
+    )
+    assert (two.failed, two.p, two.view) == (1.0, None, None)
+    assert await evidence_at(address, 10) == [two, one]
 
 
 async def test_a_later_database_is_refused(address):

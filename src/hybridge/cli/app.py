@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybridge._version import __version__
-from hybridge.cli import audit, chat, config, demo, doctor, explain, models, serve
+from hybridge.cli import audit, chat, config, demo, doctor, explain, models, serve, train
 
 app = typer.Typer(
     name="hybridge",
@@ -22,6 +22,7 @@ app.command()(serve.serve)
 app.command()(demo.demo)
 app.command()(chat.chat)
 app.command()(explain.explain)
+app.command()(train.train)
 app.command()(audit.audit)
 app.command()(doctor.doctor)
 app.add_typer(models.app, name="models")

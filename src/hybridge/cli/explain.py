@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -15,6 +15,9 @@ from hybridge.cli.options import Config, Json, settings_of
 if TYPE_CHECKING:
     from hybridge.core.report import Report
     from hybridge.settings import Settings
+
+AT_ONCE = 64
+"""Lines of a batch that are read, encoded and told of together."""
 
 
 def explain(
@@ -30,50 +33,75 @@ def explain(
             "rules make of it.",
         ),
     ] = None,
+    head: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Score with this head, in place of the configured one."),
+    ] = None,
+    adapter: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Let this adapter speak, in place of the configured one and of what the records "
+            "tell.",
+        ),
+    ] = None,
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Says where a prompt would run and why. Nothing is run and no model is loaded."""
-    settings = settings_of(config)
+    """Says where a prompt would run and why. Nothing is run and no model is loaded.
+
+    What the records hold of comparisons is taken into account, as the gateway does; they are only
+    read. With `--head` or `--adapter` they are not.
+    """
+    settings = _scored_by(settings_of(config), head, adapter)
+    learned = head is None and adapter is None
     if batch is not None:
-        asyncio.run(_explain_batch(settings, batch))
+        asyncio.run(_explain_batch(settings, batch, learned=learned))
     elif prompt is not None:
         text = sys.stdin.read() if prompt == "-" else prompt
-        report = asyncio.run(_explain(settings, text))
-        _print(report, as_json)
+        asyncio.run(_explain(settings, text, learned=learned, as_json=as_json))
     else:
         raise typer.BadParameter("give a prompt, or --batch FILE")
 
 
-async def _explain(settings: Settings, prompt: str) -> Report:
+def _scored_by(settings: Settings, head: Path | None, adapter: Path | None) -> Settings:
+    """The settings with other files; another head has no use for the configured adapter."""
+    if head is None and adapter is None:
+        return settings
+    files = {"head": head or settings.routing.head, "adapter": adapter}
+    routing = settings.routing.model_copy(update=files)
+    return settings.model_copy(update={"routing": routing})
+
+
+async def _explain(settings: Settings, prompt: str, *, learned: bool, as_json: bool) -> None:
     from hybridge import wiring
 
-    async with wiring.open_house(settings, load=False) as house:
-        return await house.gateway.explain(wiring.request_of(prompt))
+    async with wiring.open_house(settings, load=False, learned=learned) as house:
+        report = await house.gateway.explain(wiring.request_of(prompt))
+        _print(report, house.learned, as_json)
 
 
-async def _explain_batch(settings: Settings, source: str) -> None:
+async def _explain_batch(settings: Settings, source: str, *, learned: bool) -> None:
     import msgspec
 
     from hybridge import wiring
     from hybridge.cli.progress import counting
 
-    lines = list(_lines(source))
-    async with wiring.open_house(settings, load=False) as house:
-        with counting("explaining", len(lines)) as done:
-            for number, line in enumerate(lines, 1):
-                row = _row(line, number)
-                request = wiring.request_of(row["prompt"])
-                report = await house.gateway.explain(request)
-                score = await house.score(request)
-                out = {
-                    "id": row["id"],
-                    "score": score,
-                    "route": report.route.value,
-                    "reasons": report.reasons,
-                }
-                sys.stdout.write(msgspec.json.encode(out).decode() + "\n")
-                done()
+    rows = [_row(line, number) for number, line in enumerate(_lines(source), 1)]
+    async with wiring.open_house(settings, load=False, learned=learned) as house:
+        with counting("explaining", len(rows)) as done:
+            for start in range(0, len(rows), AT_ONCE):
+                part = rows[start : start + AT_ONCE]
+                requests = [wiring.request_of(row["prompt"]) for row in part]
+                for row, told in zip(part, await house.explain_many(requests), strict=True):
+                    out = {
+                        "id": row["id"],
+                        "score": told.score.value,
+                        "route": told.report.route.value,
+                        "reasons": told.report.reasons,
+                    }
+                    sys.stdout.write(msgspec.json.encode(out).decode() + "\n")
+                done(len(part))
 
 
 def _lines(source: str) -> Iterator[str]:
@@ -94,7 +122,7 @@ def _row(line: str, number: int) -> dict[str, Any]:
     return {"id": row.get("id", number), "prompt": row["prompt"]}
 
 
-def _print(report: Report, as_json: bool) -> None:
+def _print(report: Report, learned: Sequence[str], as_json: bool) -> None:
     from hybridge.server.report import as_json as encoded
 
     if as_json:
@@ -114,6 +142,7 @@ def _print(report: Report, as_json: bool) -> None:
             "boundaries",
             f"edge to {bounds.edge_max}, cloud from {bounds.cloud_min} ({bounds.version})",
         ),
+        ("adapter", "\n".join(learned) or "nothing to learn from yet"),
         ("because", "\n".join(report.reasons) or "-"),
         ("dropped", "\n".join(f"{d.backend}: {d.reason}" for d in report.dropped) or "-"),
         ("notice", report.notice or "-"),

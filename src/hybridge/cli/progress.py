@@ -60,3 +60,14 @@ def counting(what: str, total: int | None) -> Iterator[Callable[..., None]]:
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done=1: bar.update(task, advance=done)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A sign that something is at work whose end cannot be foreseen."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield

@@ -103,6 +103,10 @@ class Compared(Struct, frozen=True):
     edge_confidence: float | None
     edge_ms: float
     cloud_ms: float
+    view: bytes | None = None
+    """What the adapter sees of the prompt, packed: numbers, no text. None where it is not kept."""
+    head_version: str = ""
+    """Version of the head that the view is of."""
 
 
 class Judged(Struct, frozen=True):

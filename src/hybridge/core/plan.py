@@ -32,7 +32,7 @@ class Score(Struct, frozen=True):
     source: str
     """Who spoke: `prior`, `prior-text` (the encoder was late or absent) or `adapter`."""
     version: str
-    """Version of the head."""
+    """Version of the head; with `+` and the adapter's, where that speaks."""
     reasons: tuple[str, ...] = ()
     """The signals that moved it most, strongest first."""
     took_ms: float = 0.0

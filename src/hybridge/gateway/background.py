@@ -13,7 +13,7 @@ from hybridge.core.clock import Clock, Deadline
 from hybridge.core.errors import BackendError
 from hybridge.core.events import Compared, Events, ShadowDropped
 from hybridge.core.plan import Plan
-from hybridge.core.request import Request, Tier, whole
+from hybridge.core.request import Clearance, Request, Tier, whole
 from hybridge.execution.confidence import Judge
 from hybridge.execution.wanted import Wanted
 from hybridge.gateway.judging import CloudJudge
@@ -24,6 +24,8 @@ from hybridge.learning.normalise import normalise
 from hybridge.learning.shadow import Shadow
 from hybridge.routing.facts import Facts
 
+View = Callable[[Facts], Awaitable[bytes | None]]
+"""What the adapter sees of a prompt, packed; None where it is not to be kept."""
 Similarity = Callable[[str, str], Awaitable[float | None]]
 """How alike two texts mean, 0-1; None when it cannot be told."""
 
@@ -50,8 +52,13 @@ class Background:
         events: Events,
         clock: Clock,
         cloud_judge: CloudJudge | None = None,
+        view: View | None = None,
+        head_version: str = "",
     ) -> None:
-        """`cloud_judge` is asked where only similarity could tell (R21)."""
+        """`cloud_judge` is asked where only similarity could tell (R21). `view`, of a head of that
+        version, is kept for the adapter; None: nothing is."""
+        self._view = view
+        self._head_version = head_version
         self._shadow = shadow
         self._cloud_judge = cloud_judge
         self._judge = judge
@@ -121,7 +128,7 @@ class Background:
             as_good = await self._cloud_judge.as_good(case)
             if as_good is not None:
                 found = replace(found, agreed=as_good, method="judge")
-        plan = subject.plan
+        plan, view = subject.plan, await self._seen(subject)
         self._events.emit(
             Compared(
                 request_id=subject.request.id,
@@ -141,8 +148,16 @@ class Background:
                 edge_confidence=edge.confidence,
                 edge_ms=edge.ms,
                 cloud_ms=cloud.ms,
+                view=view,
+                head_version=self._head_version if view is not None else "",
             )
         )
+
+    async def _seen(self, subject: Subject) -> bytes | None:
+        """None of a request in which something private was found: a view tells of its text."""
+        if self._view is None or subject.request.clearance is not Clearance.ANYWHERE:
+            return None
+        return await self._view(subject.facts)
 
     def _drop(self, subject: Subject, reason: str) -> None:
         self._events.emit(ShadowDropped(subject.request.id, reason))

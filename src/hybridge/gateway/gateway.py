@@ -11,7 +11,7 @@ from hybridge.budget.allowance import Allowances
 from hybridge.budget.ledger import Ledger
 from hybridge.core.backend import BackendSpec
 from hybridge.core.clock import Clock, Deadline
-from hybridge.core.plan import Plan, Route
+from hybridge.core.plan import Plan, Route, Score
 from hybridge.core.report import Report
 from hybridge.core.request import AUTO, Clearance, Request, Tier
 from hybridge.execution.hedge import hedged
@@ -21,7 +21,7 @@ from hybridge.gateway.background import Background, Subject
 from hybridge.gateway.confident_edge import ConfidentEdge
 from hybridge.gateway.fleet import Fleet
 from hybridge.gateway.payment import Payment
-from hybridge.gateway.planner import Planner
+from hybridge.gateway.planner import Planner, likely
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.reply import Reply
 from hybridge.gateway.settle import Settlement
@@ -29,6 +29,7 @@ from hybridge.gateway.shadowing import Shadowing
 from hybridge.gateway.status import Status
 from hybridge.gateway.trip import Trip
 from hybridge.gateway.visit import Visit, Visits
+from hybridge.learning.evidence import Pair
 from hybridge.privacy.guard import Blocked, Guard
 from hybridge.routing.facts import estimate_prompt_tokens
 
@@ -105,12 +106,15 @@ class Gateway:
         finally:
             trip.reply = None  # they know each other: only the garbage collector would free them
 
-    async def explain(self, request: Request) -> Report:
-        """What would be done with the request; nothing is run, spent or remembered (R10)."""
+    async def explain(self, request: Request, known: Score | None = None) -> Report:
+        """What would be done with the request; nothing is run, spent or remembered (R10).
+
+        `known`: its score, where that has been told already.
+        """
         trip = self._set_out(request)
         trip.over_budget = self._payment.refusal(trip)
         await self._screen(trip)
-        plan = await self._plan(trip)
+        plan = await self._plan(trip, known)
         first = self._fleet.spec(plan.attempts[0].backend)
         report = Report.of_plan(
             plan,
@@ -119,6 +123,10 @@ class Gateway:
             overhead_ms=round(trip.overhead_ms, 3),
         )
         return replace(report, reasons=(*trip.screen_reasons, *report.reasons))
+
+    def likely_pair(self) -> Pair | None:
+        """The two models that a request would probably be decided between now."""
+        return likely(self._fleet.candidates(None))
 
     def count_tokens(self, request: Request) -> int:
         """Tokens of everything that is sent, estimated on the safe side; nothing is run."""
@@ -161,12 +169,12 @@ class Gateway:
         trip.plan, outcome = found
         return self._reply(trip, trip.plan, outcome)
 
-    async def _plan(self, trip: Trip) -> Plan:
+    async def _plan(self, trip: Trip, known: Score | None = None) -> Plan:
         """Decides where it runs, and what comes next should that fail."""
         request = trip.request
         if request.model == AUTO:
             candidates = self._fleet.candidates(trip.over_budget)
-            plan = await self._planner.plan(request, trip.facts, candidates)
+            plan = await self._planner.plan(request, trip.facts, candidates, known)
         else:
             candidates = self._fleet.candidates(trip.over_budget, trip.called or None)
             plan = self._planner.direct(request, trip.count_prompt, candidates)

@@ -40,5 +40,11 @@ class LearningConfig(Section):
     """Comparisons that run at once."""
     shadow_timeout_s: float = Field(default=60.0, gt=0)
     """How long the edge may take for a comparison."""
+    keep_views: bool = True
+    """Whether a comparison keeps numbers about its prompt, so that an adapter can be fitted to your
+    models. They are no text, but tell what it was about: see docs/explanation/privacy.md. False: no
+    adapter."""
+    half_life_days: float = Field(default=30.0, gt=0)
+    """After so many days a comparison counts half, and after twice as many a quarter."""
     judge: JudgeConfig | None = None
     """A cloud that says whether two answers serve equally well. None: their similarity decides."""

@@ -66,6 +66,10 @@ class RoutingConfig(Section):
     """For a backend that callers name: backends to ask, in order, should it fail."""
     rules: Path | None = None
     """A `routing_rules.json` of your own; None: the shipped rules."""
+    head: Path | None = None
+    """A scorer head of your own; None: the shipped one."""
+    adapter: Path | None = None
+    """An adapter that `hybridge train` wrote for that head; None: only what is learned here."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

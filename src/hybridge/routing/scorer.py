@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hybridge.core.plan import Score
+from hybridge.learning.evidence import Pair
+from hybridge.routing.adaptation import Adaptation
 from hybridge.routing.facts import Facts
-from hybridge.routing.head import Head, Wording, legible, read
+from hybridge.routing.head import Head, Vector, Wording, legible, read
+from hybridge.routing.speaking import Word, adapted_word
+from hybridge.routing.view import view
 
 CHARS_PER_TOKEN = 4
 """Of English; Chinese history is measured in the same unit through its tokens."""
@@ -26,7 +27,7 @@ RESERVE_S = 0.006
 class Encoder(Protocol):
     """A sentence encoder; `hybridge.edge.encoder.Encoder` is one."""
 
-    async def embed(self, text: str, timeout_s: float) -> NDArray[np.float32] | None:
+    async def embed(self, text: str, timeout_s: float) -> Vector | None:
         """A vector of unit length, or None when it would come later than `timeout_s` seconds."""
         ...
 
@@ -34,9 +35,19 @@ class Encoder(Protocol):
 class Scorer(Protocol):
     """Scores requests on this device; no network call, ever."""
 
-    async def score(self, facts: Facts) -> Score:
-        """May raise; planning then goes on without a score."""
+    async def score(self, facts: Facts, pair: Pair | None = None) -> Score:
+        """`pair`: the models that it is about, as far as that is known by now. May raise; planning
+        then goes on without a score."""
         ...
+
+
+def unadapted(_pair: Pair | None) -> Adaptation | None:
+    """Nothing has been learned about any pair."""
+    return None
+
+
+Adapted = Callable[[Pair | None], Adaptation | None]
+"""What has been learned about a pair, or about any."""
 
 
 class HeadScorer:
@@ -47,27 +58,63 @@ class HeadScorer:
     one that it cannot read, the text head speaks alone, and the score says so.
     """
 
-    def __init__(self, head: Head, encoder: Encoder | None, *, timeout_s: float) -> None:
+    def __init__(
+        self,
+        head: Head,
+        encoder: Encoder | None,
+        *,
+        timeout_s: float,
+        adapted: Adapted = unadapted,
+    ) -> None:
+        """`adapted` tells what was learned about a pair of models."""
         self._head = head
         self._encoder = encoder
         self._wait_s = timeout_s - min(RESERVE_S, timeout_s / 4)
+        self._adapted = adapted
 
-    async def score(self, facts: Facts) -> Score:
+    async def score(self, facts: Facts, pair: Pair | None = None) -> Score:
         """Of the last user turn, whole, however long; what was said before adds length."""
         started_s = time.perf_counter()
         said, embedding = await self._read(facts, started_s + self._wait_s)
-        told = self._head.judge(said, embedding)
-        return Score(
-            p=told.p,
-            source="prior" if told.used_embedding else "prior-text",
-            version=self._head.version,
-            reasons=told.reasons,
-            took_ms=1000 * (time.perf_counter() - started_s),
-        )
+        return self._score(facts, pair, said, embedding, started_s)
 
-    async def _read(
-        self, facts: Facts, deadline_s: float
-    ) -> tuple[Wording, NDArray[np.float32] | None]:
+    def score_read(self, facts: Facts, pair: Pair | None, embedding: Vector | None) -> Score:
+        """The same of a text whose embedding is there already, however long it took."""
+        started_s = time.perf_counter()
+        said = read(facts.text, _before(facts))
+        return self._score(facts, pair, said, embedding, started_s)
+
+    def _score(
+        self,
+        facts: Facts,
+        pair: Pair | None,
+        said: Wording,
+        embedding: Vector | None,
+        started_s: float,
+    ) -> Score:
+        told = self._head.judge(said, embedding)
+        source = "prior" if told.used_embedding else "prior-text"
+        word = Word(told.p, source, self._head.version, told.reasons)
+        known = self._adapted(pair)
+        if known is not None and known.head == self._head.version:
+            vector = embedding if told.used_embedding else None
+            word = adapted_word(word, known, self._head, said, vector, facts.task)
+        took_ms = 1000 * (time.perf_counter() - started_s)
+        return Score(word.p, word.source, word.version, word.reasons, took_ms)
+
+    async def seen(self, facts: Facts, timeout_s: float) -> Vector | None:
+        """The view of a request, for the record; None where the encoder is too late for it."""
+        said, embedding = await self._read(facts, time.perf_counter() + timeout_s)
+        if embedding is None and self._encoder is not None and legible(facts.text):
+            return None
+        return view(self._head, said, embedding, self._head.judge(said, embedding).p)
+
+    @property
+    def version(self) -> str:
+        """Of the head that views are of."""
+        return self._head.version
+
+    async def _read(self, facts: Facts, deadline_s: float) -> tuple[Wording, Vector | None]:
         """The text, and its embedding if that is there by the deadline."""
         if self._encoder is None or not legible(facts.text):
             return read(facts.text, _before(facts)), None
@@ -80,7 +127,7 @@ class HeadScorer:
 @asynccontextmanager
 async def _started(
     encoder: Encoder, text: str, deadline_s: float
-) -> AsyncIterator[asyncio.Task[NDArray[np.float32] | None]]:
+) -> AsyncIterator[asyncio.Task[Vector | None]]:
     """The embedding under way; what nobody waits for any more is cancelled."""
     task = asyncio.create_task(encoder.embed(text, _left(deadline_s)))
     try:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from hybridge.settings.paths import ROUTING_FILES
 from hybridge.settings.settings import Settings
 from hybridge.settings.shown import shown
 
@@ -44,11 +45,12 @@ def changes(old: Settings, new: Settings) -> tuple[str, ...]:
 
 
 def version(settings: Settings) -> str:
-    """A short digest of everything that is configured, the rules' file included."""
+    """A short digest of everything that is configured, the files of `routing` included."""
     digest = sha256(json.dumps(_raw(settings), sort_keys=True).encode())
-    rules = settings.routing.rules
-    if rules is not None and rules.is_file():
-        digest.update(rules.read_bytes())
+    for name in ROUTING_FILES:
+        path = getattr(settings.routing, name)
+        if path is not None and path.is_file():
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 

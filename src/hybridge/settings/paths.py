@@ -9,12 +9,16 @@ from hybridge.edge.config import EdgeBackendConfig, EdgeConfig, ModelsConfig
 from hybridge.edge.embedder_config import SHIPPED, EmbedderConfig, EmbeddingsConfig
 from hybridge.routing.config import RoutingConfig
 
+ROUTING_FILES = ("rules", "head", "adapter")
+"""Keys of `routing` that name files: what they hold is part of the configuration."""
 
-def anchor_rules(routing: RoutingConfig, folder: Path) -> RoutingConfig:
-    """The rules' path begins at the configuration's folder."""
-    if routing.rules is None:
-        return routing
-    return routing.model_copy(update={"rules": folder / routing.rules.expanduser()})
+
+def anchor_routing(routing: RoutingConfig, folder: Path) -> RoutingConfig:
+    """Paths of rules, head and adapter begin at the configuration's folder."""
+    named = {name: getattr(routing, name) for name in ROUTING_FILES}
+    return routing.model_copy(
+        update={name: folder / path.expanduser() for name, path in named.items() if path}
+    )
 
 
 def anchor_edge(edge: EdgeConfig, folder: Path) -> EdgeConfig:

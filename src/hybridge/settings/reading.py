@@ -27,7 +27,7 @@ from hybridge.settings.checks import (
 from hybridge.settings.complaints import complaints, unknown
 from hybridge.settings.document import Document, read
 from hybridge.settings.overrides import Overridden, override
-from hybridge.settings.paths import anchor_edge, anchor_embeddings, anchor_models, anchor_rules
+from hybridge.settings.paths import anchor_edge, anchor_embeddings, anchor_models, anchor_routing
 from hybridge.settings.problems import Loc, Problem, refuse
 from hybridge.settings.secrets import Lookup, Secrets
 from hybridge.settings.settings import HUB, Settings
@@ -126,7 +126,7 @@ class Reading:
     def _anchored(self, settings: Settings) -> Settings:
         return settings.model_copy(
             update={
-                "routing": anchor_rules(settings.routing, self.folder),
+                "routing": anchor_routing(settings.routing, self.folder),
                 "edge": anchor_edge(settings.edge, self.folder),
                 "embeddings": anchor_embeddings(settings.embeddings, self.folder),
                 "models": anchor_models(settings.models, self.folder, self._environ),

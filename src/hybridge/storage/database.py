@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import URL, event, insert, select, text, update
+from sqlalchemy import URL, Connection, event, insert, inspect, select, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from hybridge.core.errors import ConfigError
-from hybridge.storage.schema import VERSION, metadata, schema_version
+from hybridge.storage.schema import ADDED, VERSION, metadata, schema_version
 
 PRIVATE = 0o600
 """Mode of a new SQLite file, and so of the files that SQLite puts beside it."""
@@ -50,8 +50,8 @@ def _json(value: Any) -> str:
 async def _prepare(connection: AsyncConnection, address: str) -> None:
     """Makes the tables; one process after the other, where several begin at once.
 
-    Version 1 had no audit trail and is otherwise the same: it gets one that begins now. Up to
-    version 2 nothing was known of the weights that answered.
+    Version 1 had no audit trail: it gets one that begins now. Up to version 2 nothing was known of
+    the weights that answered. Those before version 4 kept no views: their comparisons have none.
     """
     if connection.dialect.name == "sqlite":
         await connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -62,7 +62,7 @@ async def _prepare(connection: AsyncConnection, address: str) -> None:
     if version is None:
         await connection.execute(insert(schema_version).values(version=VERSION))
     elif version < VERSION:
-        await connection.execute(text("ALTER TABLE decisions ADD COLUMN version VARCHAR(128)"))
+        await connection.run_sync(_add_columns)
         await connection.execute(update(schema_version).values(version=VERSION))
     elif version > VERSION:
         raise ConfigError(
@@ -70,6 +70,21 @@ async def _prepare(connection: AsyncConnection, address: str) -> None:
             f"{version}, not {VERSION}); name another database, or move this one away"
         )
     await connection.run_sync(metadata.create_all)
+
+
+def _add_columns(connection: Connection) -> None:
+    """Those that the tables of older versions lack."""
+    for column in ADDED:
+        table = column.table.name
+        inspector = inspect(connection)
+        known = (
+            {row["name"] for row in inspector.get_columns(table)}
+            if inspector.has_table(table)
+            else None
+        )
+        if known is not None and column.name not in known:
+            kind = column.type.compile(connection.dialect)
+            connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {kind}")
 
 
 def cannot_open(address: str, error: Exception) -> str:

@@ -13,9 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from hybridge.core.clock import Clock, SystemClock
 from hybridge.core.events import Compared, Exited, GatewayEvent, Served
+from hybridge.learning.evidence import Evidence
 from hybridge.storage.audit.entries import entry_of
 from hybridge.storage.audit.trail import AuditTrail
 from hybridge.storage.bulk import Bulk
+from hybridge.storage.comparisons import newest
 from hybridge.storage.database import open_database
 from hybridge.storage.rows import comparison, decision
 from hybridge.storage.schema import comparisons, decisions
@@ -116,6 +118,11 @@ class Records:
     async def comparisons(self, limit: int = 100) -> Sequence[dict[str, Any]]:
         """The latest comparisons, latest first."""
         return await self._latest(comparisons, limit)
+
+    async def evidence(self, limit: int) -> list[Evidence]:
+        """The latest comparisons as evidence to learn from, latest first."""
+        async with self._engine.connect() as connection:
+            return await newest(connection, limit)
 
     def _put(self, row: Row) -> None:
         if self._closed:

@@ -76,6 +76,8 @@ def comparison(event: Compared) -> dict[str, Any]:
             "edge_confidence": event.edge_confidence,
             "edge_ms": event.edge_ms,
             "cloud_ms": event.cloud_ms,
+            "view": event.view,
+            "head_version": event.head_version,
         },
     )
 

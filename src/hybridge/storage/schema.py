@@ -9,6 +9,7 @@ from sqlalchemy import (
     Column,
     Float,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -17,7 +18,7 @@ from sqlalchemy import (
 
 from hybridge.storage.columns import Moment, Money
 
-VERSION = 3
+VERSION = 4
 """Raised with every change of a table. Older ones are taken along by `database`, newer refused."""
 
 metadata = MetaData()
@@ -84,8 +85,13 @@ comparisons = Table(
     Column("edge_confidence", Float),
     Column("edge_ms", Float),
     Column("cloud_ms", Float),
+    Column("view", LargeBinary),
+    Column("head_version", String(64)),
 )
-"""One row a shadow comparison (R4). Digests are SHA-256 of the normalised answers."""
+"""One row a shadow comparison (R4). Digests are SHA-256 of the normalised answers; `view` is what
+the adapter sees of the prompt, numbers of a fixed size, and `head_version` the head they are of."""
+ADDED = (decisions.c.version, comparisons.c.view, comparisons.c.head_version)
+"""Columns that older versions had not."""
 
 audit = Table(
     "audit",

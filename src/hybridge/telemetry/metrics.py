@@ -26,6 +26,7 @@ from hybridge.core.events import (
 from hybridge.core.request import Clearance, Tier
 from hybridge.telemetry.allowed import Allowed
 from hybridge.telemetry.inference import Inference
+from hybridge.telemetry.learned import Learned
 from hybridge.telemetry.series import Counts, Spread
 
 _NONE = "none"
@@ -122,6 +123,8 @@ class Metrics:
         """What API keys have spent and may still ask for."""
         self.inference = Inference(self.registry)
         """What the models of this device cost."""
+        self.learned = Learned(self.registry)
+        """What was learned of pairs of models."""
         self._gauge("build_info", "1; the version is in the label.", "version").labels(
             __version__
         ).set(1)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
-
-import numpy as np
 
 from hybridge.budget.unpriced import check_prices
 from hybridge.cache.answers import Answers
@@ -14,7 +13,6 @@ from hybridge.cache.exact import ExactCache
 from hybridge.cache.semantic import SemanticCache
 from hybridge.cache.shared import SharedCache
 from hybridge.core.backend import Backend
-from hybridge.edge.encoder import Encoder
 from hybridge.execution.breaker import Breaker
 from hybridge.execution.latency import Latencies
 from hybridge.execution.runner import Runner
@@ -40,13 +38,12 @@ from hybridge.wiring.embedders import EmbedderRow, embedding_gateway
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.judging import cloud_judge
 from hybridge.wiring.lasting import Lasting, is_named
+from hybridge.wiring.meaning import similarity, views
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
+from hybridge.wiring.scoring import Scoring
 from hybridge.wiring.second_opinions import second_opinions
 from hybridge.wiring.sharing import shared_answers, shared_store
-
-SIMILARITY_TIMEOUT_S = 5.0
-"""For comparing two answers in the background; nobody waits for it."""
 
 
 async def generation(
@@ -70,10 +67,11 @@ async def generation(
             if old.get(name) is not embedder:
                 undo.push_async_callback(embedder.close)
         look = await lasting.layers.of(settings)
+        scoring = await asyncio.to_thread(Scoring.of, settings, lasting.head)
         store = shared_store(settings, lasting, before)
         if store is not None and (before is None or before.store is not store):
             undo.push_async_callback(store.close)
-        built = _Builder(settings, made, embedders, lasting, before, store, look).build()
+        built = _Builder(settings, made, embedders, lasting, before, store, look, scoring).build()
         undo.pop_all()
         return built
 
@@ -90,7 +88,15 @@ class _Builder:
         before: Generation | None,
         store: RedisStore | None,
         detect: Detect,
+        scoring: Scoring,
     ) -> None:
+        self._scoring = scoring
+        self._scorer = HeadScorer(
+            scoring.head,
+            lasting.encoder,
+            timeout_s=settings.routing.score_timeout_ms / 1000,
+            adapted=lasting.adapting.of,
+        )
         self._detect = detect
         self._settings = settings
         self._store = store
@@ -154,6 +160,8 @@ class _Builder:
             self._store,
             latencies,
             visits,
+            self._scoring,
+            self._scorer,
         )
 
     def _guard(self) -> Guard:
@@ -192,11 +200,7 @@ class _Builder:
         routing = self._settings.routing
         return Planner(
             Rules.load(routing.rules),
-            HeadScorer(
-                self._lasting.head,
-                self._lasting.encoder,
-                timeout_s=routing.score_timeout_ms / 1000,
-            ),
+            self._scorer,
             self._lasting.sessions,
             routing.thresholds,
             fallbacks=routing.fallbacks,
@@ -222,7 +226,7 @@ class _Builder:
         config = self._settings.cache
         if config is None or config.semantic is None:
             return None
-        return SemanticCache(answers, config, _similarity(self._lasting.encoder))
+        return SemanticCache(answers, config, similarity(self._lasting.encoder))
 
     def _runner(self, condition: Condition) -> Runner:
         routing = self._settings.routing
@@ -239,7 +243,7 @@ class _Builder:
                 routing.second_opinion,
                 self._rows,
                 self._lasting,
-                _similarity(self._lasting.encoder),
+                similarity(self._lasting.encoder),
                 self._settings.learning.similarity_min,
                 condition.unavailable,
             ),
@@ -256,12 +260,14 @@ class _Builder:
         return Background(
             shadow,
             self._lasting.judge,
-            _similarity(self._lasting.encoder),
+            similarity(self._lasting.encoder),
             timeout_s=learning.shadow_timeout_s,
             similarity_min=learning.similarity_min,
             events=self._lasting.events,
             clock=self._lasting.clock,
             cloud_judge=cloud_judge(learning, self._rows, guard, self._lasting),
+            view=views(self._scorer) if learning.keep_views else None,
+            head_version=self._scoring.head.version,
         )
 
     def _patience(self) -> Patience:
@@ -272,16 +278,3 @@ class _Builder:
             hedge_after_s=None if hedge_ms is None else hedge_ms / 1000,
             hedge_confidence=routing.hedge_confidence,
         )
-
-
-def _similarity(encoder: Encoder) -> Callable[[str, str], Awaitable[float | None]]:
-    """Cosine of two texts' embeddings; None for texts that the encoder cannot read."""
-
-    async def similarity(one: str, other: str) -> float | None:
-        if not (one.isascii() and other.isascii()):
-            return None  # it takes Chinese for unknown tokens: any two texts would be alike
-        a = await encoder.embed(one, SIMILARITY_TIMEOUT_S)
-        b = await encoder.embed(other, SIMILARITY_TIMEOUT_S)
-        return None if a is None or b is None else float(np.dot(a, b))
-
-    return similarity

@@ -13,11 +13,13 @@ from hybridge.gateway.gateway import Gateway
 from hybridge.gateway.planner import Planner
 from hybridge.gateway.visit import Visits
 from hybridge.learning.shadow import Shadow
+from hybridge.routing.scorer import HeadScorer
 from hybridge.settings import Settings
 from hybridge.storage.redis_store import RedisStore
 from hybridge.wiring.embedders import EmbedderRow
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import new
+from hybridge.wiring.scoring import Scoring
 
 
 @dataclass(eq=False, slots=True)
@@ -37,6 +39,8 @@ class Generation:
     latencies: Latencies
     visits: Visits
     """The requests that are on it."""
+    scoring: Scoring
+    scorer: HeadScorer
 
     async def loaded(self, but: Mapping[str, Row] | None = None) -> None:
         """Returns when the models of its backends, except these, are there. Raises `ModelError`."""

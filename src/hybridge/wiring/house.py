@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+
+from msgspec import Struct
 
 from hybridge.budget.ledger import Ledger
 from hybridge.cache.exact import ExactCache
 from hybridge.core.backend import Backend
 from hybridge.core.clock import SystemClock
 from hybridge.core.events import IN_FORCE, GatewayEvent, ModelSwitched
+from hybridge.core.plan import Score
+from hybridge.core.report import Report
 from hybridge.core.request import AUTO, Message, Request
 from hybridge.edge.reloadable import Reloadable
+from hybridge.gateway.adapting import Adapting
 from hybridge.gateway.status import ConfigStatus
 from hybridge.routing.facts import gather
+from hybridge.routing.head import legible
 from hybridge.server.app import App
 from hybridge.server.surface import build_app
 from hybridge.settings import Settings
 from hybridge.settings.changes import changes, settle, version
 from hybridge.telemetry.metrics import Metrics
+from hybridge.wiring import local
 from hybridge.wiring.building import generation
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.lasting import Lasting, Secrecy
+from hybridge.wiring.learned import account, recorded
 from hybridge.wiring.local import Prepare
+from hybridge.wiring.meaning import vectors
 from hybridge.wiring.measures import depths
 from hybridge.wiring.row import Around
 from hybridge.wiring.rows import Rows, new
@@ -33,6 +42,13 @@ from hybridge.wiring.switch import Switch
 
 OVERDUE_S = 5.0
 """How long after its deadline a request is ended that its backend did not end."""
+
+
+class Explained(Struct, frozen=True):
+    """A decision, and the score as the scorer gives it."""
+
+    report: Report
+    score: Score
 
 
 async def _nothing(_model: str) -> None:
@@ -63,6 +79,7 @@ class House:
         self.gateway = Switch(first, self._account(first.settings))
         self.app = self._app(first.settings)
         """The HTTP surface, ready for any ASGI server."""
+        lasting.adapting.follow(first.scoring.terms(first.settings))
         self._begin(first)
 
     @property
@@ -91,10 +108,36 @@ class House:
         """Returns when all local models are there. Raises `ModelError` for one that is not."""
         await self.gateway.current.loaded()
 
-    async def score(self, request: Request) -> float | None:
-        """The score of a request, 1-10, also where a rule would settle it."""
-        score = await self.gateway.current.planner.score(gather(request))
-        return None if score is None else score.value
+    @property
+    def adapting(self) -> Adapting:
+        """What was learned of pairs of models."""
+        return self._lasting.adapting
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """What speaks for each pair of models, and what the edge is good at, in words."""
+        known = self._lasting.adapting.known
+        own = self.gateway.current.scoring.own
+        return (*(() if own is None else (f"from a file: {own.said()}",)), *map(account, known))
+
+    async def explain_many(self, requests: Sequence[Request]) -> list[Explained]:
+        """What would be done with each, and its score, also where a rule would settle it.
+
+        Every text is encoded once and without haste: no deadline makes the text head speak alone.
+        """
+        current = self.gateway.current
+        facts = [gather(request) for request in requests]
+        readable, pair = (
+            [one.text for one in facts if legible(one.text)],
+            current.gateway.likely_pair(),
+        )
+        threads = local.thread_shares(current.settings).scorer
+        known = await asyncio.to_thread(vectors, self._lasting.encoder, readable, threads=threads)
+        scores = [current.scorer.score_read(one, pair, known.get(one.text)) for one in facts]
+        return [
+            Explained(await current.gateway.explain(request, score), score)
+            for request, score in zip(requests, scores, strict=True)
+        ]
 
     async def take(self, wanted: Settings) -> tuple[str, ...]:
         """Serves by other settings from now on, and tells what changed.
@@ -137,6 +180,7 @@ class House:
         for row in after.rows.values():
             row.take(settings.execution)
         self.app.reconfigure(settings.server, settings.secrets.tenants)
+        self._lasting.adapting.follow(after.scoring.terms(settings))
         self.gateway.to(after)
 
     def _begin(self, after: Generation, before: Generation | None = None) -> None:
@@ -175,6 +219,7 @@ async def open_house(
     settings: Settings,
     *,
     load: bool = True,
+    learned: bool = True,
     around: Around = lambda backend: backend,
     path: Path | None = None,
     redact: Secrecy | None = None,
@@ -184,7 +229,8 @@ async def open_house(
 
     It serves at once; local models load meanwhile, and `House.loaded` waits for them. With
     `load=False` none is loaded, nothing is probed and nothing recorded: good for explaining, not
-    for serving. `path` is where the settings came from. Raises `ConfigError`.
+    for serving; what the records hold is learned first, unless `learned` is False. `path` is where
+    the settings came from. Raises `ConfigError`.
     """
     redact = redact or Secrecy()
     redact.learn(settings.secrets.values)
@@ -195,6 +241,11 @@ async def open_house(
         house = House(first, lasting, rows, path=path, load=load)
         lasting.events.subscribe(house.on_event)
         stack.push_async_callback(house.gateway.close)
+        if load:
+            house.adapting.start()
+        elif learned and settings.records.url is not None:
+            house.adapting.learn(await recorded(settings.records.url))
+            await house.adapting.settle()
         await asyncio.sleep(0)  # loading has begun when the first request comes
         yield house
 

@@ -18,6 +18,8 @@ from hybridge.core.redaction import Redactor
 from hybridge.core.request import Request
 from hybridge.edge.encoder import Encoder
 from hybridge.execution.confidence import Judge
+from hybridge.gateway.adapting import MOST, Adapting
+from hybridge.learning.evidence import Evidence
 from hybridge.privacy.sessions import PrivateSessions
 from hybridge.routing.head import Head
 from hybridge.routing.session import Sessions
@@ -31,6 +33,7 @@ from hybridge.wiring.embedders import EmbedderRows
 from hybridge.wiring.following import Following
 from hybridge.wiring.library import library
 from hybridge.wiring.news import News
+from hybridge.wiring.scoring import Scoring
 
 
 class Secrecy:
@@ -63,6 +66,8 @@ class Lasting:
     layers: Layers
     encoder: Encoder
     head: Head
+    """The shipped one."""
+    adapting: Adapting
     judge: Judge
     redact: Secrecy
     embedders: EmbedderRows
@@ -77,8 +82,9 @@ class Lasting:
         cls, settings: Settings, stack: AsyncExitStack, redact: Secrecy, *, record: bool
     ) -> Self:
         """Opens what the stack closes. Raises `ConfigError` where records cannot be kept."""
-        clock, metrics = SystemClock(), Metrics()
+        clock, metrics, head = SystemClock(), Metrics(), Head.shipped()
         events = Events(metrics.on_event)
+        learned: list[Evidence] = []
         if record and settings.records.url is not None:
             key = settings.secrets.audit
             records = await Records.open(
@@ -86,6 +92,7 @@ class Lasting:
             )
             stack.push_async_callback(records.close)
             events.subscribe(records.on_event)
+            learned = await records.evidence(MOST)
         books = Ledger(settings.budget, tenants(settings), clock)
         own, defaults = limits(settings)
         allowed = metrics.allowed
@@ -104,6 +111,11 @@ class Lasting:
         if record:
             stack.push_async_callback(_ended, asyncio.create_task(following.run()))
         routing = settings.routing
+        adapting = Adapting(Scoring(head, None).terms(settings), clock)
+        adapting.learn(reversed(learned))
+        events.subscribe(adapting.on_event)
+        metrics.learned.watch(lambda: adapting.known)
+        stack.push_async_callback(adapting.close)
         return cls(
             clock,
             metrics,
@@ -114,7 +126,8 @@ class Lasting:
             PrivateSessions(routing.session_ttl_s, clock),
             Layers(),
             encoder,
-            Head.shipped(),
+            head,
+            adapting,
             Judge(),
             redact,
             EmbedderRows(events, clock, load=record),

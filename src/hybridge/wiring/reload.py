@@ -15,6 +15,7 @@ from hybridge.core.errors import ConfigError, ModelError
 from hybridge.gateway.status import Refusal
 from hybridge.settings import Settings
 from hybridge.settings.changes import version
+from hybridge.settings.paths import ROUTING_FILES
 from hybridge.wiring import watch
 from hybridge.wiring.house import House
 from hybridge.wiring.lasting import Secrecy
@@ -79,8 +80,8 @@ class Reloader:
         return version(now) != self._house.gateway.config.version
 
     def _files(self) -> Sequence[Path]:
-        rules = self._latest.routing.rules
-        return (self._path,) if rules is None else (self._path, rules)
+        named = (getattr(self._latest.routing, name) for name in ROUTING_FILES)
+        return (self._path, *(path for path in named if path is not None))
 
     def _tell(self, changed: Sequence[str]) -> None:
         said = self._redact("; ".join(changed) or "nothing changed")

@@ -39,6 +39,7 @@ from hybridge.gateway.planner import Planner
 from hybridge.gateway.recall import Recall
 from hybridge.gateway.settle import Settlement
 from hybridge.learning.config import LearningConfig
+from hybridge.learning.evidence import Pair
 from hybridge.learning.shadow import Shadow
 from hybridge.privacy.config import PrivacyConfig
 from hybridge.privacy.guard import Guard, Pseudonymise
@@ -61,7 +62,7 @@ class FixedScorer:
         self._p = p
         self._broken = broken
 
-    async def score(self, facts: Facts) -> Score:
+    async def score(self, facts: Facts, pair: Pair | None = None) -> Score:
         if self._broken:
             raise RuntimeError("told to break")
         return Score(self._p, "prior", "fixed")

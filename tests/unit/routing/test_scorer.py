@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from hybridge.core.request import Message, Request
+from hybridge.learning.evidence import Evidence, Pair
+from hybridge.routing.adaptation import Adaptation, adapt
 from hybridge.routing.facts import gather
-from hybridge.routing.head import DIMENSIONS, Head
+from hybridge.routing.head import DIMENSIONS, Head, read
 from hybridge.routing.scorer import HeadScorer
+from hybridge.routing.view import pack, view
 
 pytestmark = pytest.mark.anyio
 
 HEAD = Head.shipped()
+NOW = datetime(2030, 1, 2, tzinfo=UTC)
 TOPIC = np.full(DIMENSIONS, DIMENSIONS**-0.5, np.float32)
 
 
@@ -144,3 +149,76 @@ async def test_a_caller_who_leaves_stops_the_encoder() -> None:
         await scoring
     await asyncio.sleep(0)
     assert encoder.stopped
+
+
+PAIR = Pair("local", "v1", "gpt")
+
+
+def learned(head: str, *, failed: float) -> Adaptation:
+    """Of a pair whose edge always, or never, fails; its views are of ordinary prompts."""
+    found = [
+        Evidence(PAIR, NOW, "qa", failed, 1.0, 0.5, pack(seen_of(n)), head, f"r{n}")
+        for n in range(40)
+    ]
+    return adapt(PAIR, found, NOW, head=head, half_life=timedelta(days=30))
+
+
+def seen_of(n: int) -> NDArray[np.float32]:
+    text = f"Why is it number {n}, and what are {n * 7} {'small ' * n}things?"
+    said = read(text)
+    return view(HEAD, said, TOPIC, HEAD.judge(said, TOPIC).p)
+
+
+@pytest.mark.parametrize("failed", [0.0, 1.0])
+async def test_the_adapter_of_a_pair_moves_its_scores_and_says_so(failed: float) -> None:
+    known = learned(HEAD.version, failed=failed)
+    scorer = HeadScorer(
+        HEAD, FixedEncoder(TOPIC), timeout_s=9, adapted=lambda pair: known if pair == PAIR else None
+    )
+    facts = gather(request("Why is it so, and what are the other things?"))
+    prior, moved = await scorer.score(facts), await scorer.score(facts, PAIR)
+    assert (prior.source, prior.version) == ("prior", HEAD.version)
+    assert (moved.source, moved.version) == ("adapter", f"{HEAD.version}+{known.version}")
+    assert moved.p > prior.p if failed else moved.p < prior.p
+    direction = "harder" if failed else "easier"
+    assert any(reason.startswith(f"{direction}: by 40 comparisons") for reason in moved.reasons)
+    assert moved.reasons[: len(prior.reasons)] == prior.reasons
+
+
+async def test_an_adapter_of_another_head_is_not_heard() -> None:
+    known = learned("prior-other", failed=1.0)
+    facts = gather(request("Why is it so?"))
+    heard = HeadScorer(HEAD, None, timeout_s=0.02, adapted=lambda _: known)
+    assert (await heard.score(facts)).p == (
+        await HeadScorer(HEAD, None, timeout_s=0.02).score(facts)
+    ).p
+
+
+async def test_a_task_that_the_edge_is_bad_at_scores_higher_without_an_adapter() -> None:
+    found = [Evidence(PAIR, NOW, "qa", 1.0, 1.0, 0.3, request_id=f"r{n}") for n in range(60)]
+    found += [Evidence(PAIR, NOW, "chat", 0.0, 1.0, 0.3, request_id=f"s{n}") for n in range(60)]
+    known = adapt(PAIR, found, NOW, head=HEAD.version, half_life=timedelta(days=30))
+    scorer = HeadScorer(HEAD, None, timeout_s=0.02, adapted=lambda _: known)
+    facts = gather(request("Why is it so?"))
+    assert facts.task == "qa"
+    moved, prior = await scorer.score(facts, PAIR), HEAD.predict(facts.text, None)
+    assert moved.source == "prior-text"
+    assert moved.p > prior.p
+    assert moved.reasons[-1].startswith("harder: of 60 edge answers to qa tasks")
+
+
+async def test_a_text_that_was_encoded_already_is_scored_the_same() -> None:
+    scorer = HeadScorer(HEAD, FixedEncoder(TOPIC), timeout_s=9)
+    facts = gather(request("Why is it so?"))
+    assert scorer.score_read(facts, None, TOPIC).p == (await scorer.score(facts)).p
+
+
+async def test_a_view_is_not_kept_without_the_embedding_it_should_have() -> None:
+    facts, chinese = gather(request("Why is it so?")), gather(request("为什么是这样？"))
+    assert await HeadScorer(HEAD, FixedEncoder(None), timeout_s=1).seen(facts, 1.0) is None
+    for scorer in (
+        HeadScorer(HEAD, FixedEncoder(TOPIC), timeout_s=1),
+        HeadScorer(HEAD, None, timeout_s=1),
+    ):
+        assert await scorer.seen(facts, 1.0) is not None
+        assert await scorer.seen(chinese, 1.0) is not None

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import inspect, select
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from hybridge.core.errors import ConfigError
 from hybridge.storage.audit.entries import Head
 from hybridge.storage.database import cannot_open, shown
+from hybridge.storage.read_only import read_only
 from hybridge.storage.schema import audit, chains
 
 PAGE = 100
@@ -78,7 +76,7 @@ class Reader:
 async def reading(address: str) -> AsyncIterator[Reader]:
     """A reader of the database at a URL. Raises `ConfigError` where there is no audit trail."""
     try:
-        engine = create_async_engine(_read_only(make_url(address)))
+        engine = create_async_engine(read_only(make_url(address)))
     except (SQLAlchemyError, ImportError) as error:
         raise ConfigError(cannot_open(address, error)) from error
     try:
@@ -95,25 +93,3 @@ async def reading(address: str) -> AsyncIterator[Reader]:
         raise ConfigError(f"records.url: cannot read {shown(address)}: {cause}") from error
     finally:
         await engine.dispose()
-
-
-def _read_only(url: URL) -> URL:
-    """Of SQLite, a URI that neither makes nor changes a file (sqlite.org/uri.html)."""
-    name = url.database or ""
-    if url.get_backend_name() != "sqlite" or name in ("", ":memory:") or name.startswith("file:"):
-        return url
-    path = Path(name).absolute()
-    if not path.is_file():
-        raise ConfigError(f"records.url: there is no {path}: nothing has been recorded yet")
-    mode = {"mode": "ro"} if _has_log(path) or _may_have_log(path) else {"immutable": "1"}
-    return url.set(database=f"file:{quote(str(path))}", query={**url.query, **mode, "uri": "true"})
-
-
-def _has_log(path: Path) -> bool:
-    """Whether a gateway has it open, or left something that is not in the file yet."""
-    return path.with_name(f"{path.name}-wal").exists()
-
-
-def _may_have_log(path: Path) -> bool:
-    """Whether SQLite can put its files beside it, which it wants to even for reading only."""
-    return os.access(path.parent, os.W_OK)
