@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridge.pipeline.outcomes import Row
-from hybridge.routing.features import CLIP, NAMES, features
-from hybridge.routing.head import CJK_SHARE_MAX, DIMENSIONS
+from hybridge.routing.features import CLIP, features
+from hybridge.routing.head import DIMENSIONS
 from hybridge.routing.ngrams import BUCKETS, ngrams
 
 Array = NDArray[Any]
 Sparse = tuple[NDArray[np.int64], NDArray[np.float32]]
-
-EMBEDDING_SCALE = 8.0
-"""Brings unit vectors of 384 dimensions to the features' size, so that one penalty fits both."""
 
 
 class Grams:
@@ -53,23 +50,29 @@ class Table:
 
     @classmethod
     def of(cls, prompts: Mapping[str, str], embeddings: Path) -> Table:
-        """Reads `embeddings` (an .npz of `keys` and `x`); a missing or mostly Chinese one is 0."""
+        """Reads `embeddings` (an .npz of `keys` and `x`); a missing one is 0."""
         with np.load(embeddings) as data:
             vectors = data["x"].astype(np.float32)
             known = dict(zip(data["keys"].tolist(), vectors, strict=True))
-        nothing, cjk = np.zeros(DIMENSIONS, np.float32), NAMES.index("cjk_share")
-        described = {key: features(text) for key, text in prompts.items()}
-        legible = {key for key, row in described.items() if row[cjk] <= CJK_SHARE_MAX}
+        nothing = np.zeros(DIMENSIONS, np.float32)
         return cls(
-            described,
+            {key: features(text) for key, text in prompts.items()},
             {key: ngrams(text) for key, text in prompts.items()},
-            {key: known.get(key, nothing) if key in legible else nothing for key in prompts},
+            {key: known.get(key, nothing) for key in prompts},
         )
 
     def scale_of(self, rows: Sequence[Row]) -> tuple[Array, Array]:
-        """Mean and deviation of the features over the rows' distinct prompts."""
-        raw = np.array([self.features[key] for key in sorted({row.key for row in rows})], float)
-        return raw.mean(axis=0), raw.std(axis=0) + 1e-6
+        """Mean and deviation of the features over distinct prompts; every source counts alike."""
+        keys: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            keys[row.source].add(row.key)
+        means, squares = [], []
+        for source in sorted(keys):
+            raw = np.array([self.features[key] for key in sorted(keys[source])], float)
+            means.append(raw.mean(axis=0))
+            squares.append((raw**2).mean(axis=0))
+        mean = np.mean(means, axis=0)
+        return mean, np.sqrt(np.mean(squares, axis=0) - mean**2 + 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,39 +85,60 @@ class Design:
     """`(n, 384)`."""
     grams: Grams
     fails: Array
-    """The target, `(n,)`."""
-    levels: NDArray[np.int64]
-    """Number of the row's weak model, `(n,)`."""
+    """Whether the weak model fails, `(n,)`."""
+    gain: Array
+    """How much better the strong one does, in deviations of its pair, `(n,)`."""
+    pairs: NDArray[np.int64]
+    """Number of the row's source and weak model, `(n,)`."""
+    sources: NDArray[np.int64]
+    """Number of the row's source, `(n,)`."""
     weights: Array
-    """A row's weight, `(n,)`."""
+    """A row's weight, `(n,)`: sources weigh alike, and the pairs of a source; all together 1."""
 
     @classmethod
     def of(cls, rows: Sequence[Row], table: Table, mean: Array, deviation: Array) -> Design:
         """Looks the rows up and standardises them."""
         raw = np.array([table.features[row.key] for row in rows], float)
-        models = sorted({row.weak for row in rows})
+        pairs = _numbered([(row.source, row.weak) for row in rows])
+        sources = _numbered([row.source for row in rows])
+        gain = np.array([row.gain for row in rows])
+        for pair in np.unique(pairs):
+            gain[pairs == pair] /= gain[pairs == pair].std() + 1e-9
         return cls(
             np.clip((raw - mean) / deviation, -CLIP, CLIP),
             np.array([table.embeddings[row.key] for row in rows], float),
             Grams([table.grams[row.key] for row in rows]),
             np.array([row.fails for row in rows]),
-            np.array([models.index(row.weak) for row in rows]),
-            np.array(list(_weights(rows))),
+            gain,
+            pairs,
+            sources,
+            _weights(pairs, sources),
         )
 
     def centred(self, values: Array) -> Array:
-        """Values less their mean over the rows of the same weak model.
+        """Values less their mean over the rows of the same pair.
 
         How good a model is, is not the prompt's doing; what is harder for the same model is.
         """
         out = np.array(values, float)
-        for level in np.unique(self.levels):
-            rows = self.levels == level
+        for pair in np.unique(self.pairs):
+            rows = self.pairs == pair
             out[rows] -= out[rows].mean(axis=0)
         return out
 
 
-def _weights(rows: Sequence[Row]) -> Iterator[float]:
-    """A model's n rows on one source weigh √n together, times 60: none drowns the others."""
-    sizes = Counter((row.source, row.weak) for row in rows)
-    return (60.0 / sizes[row.source, row.weak] ** 0.5 for row in rows)
+def _numbered(names: Sequence[Any]) -> NDArray[np.int64]:
+    number = {name: place for place, name in enumerate(sorted(set(names)))}
+    return np.array([number[name] for name in names], np.int64)
+
+
+def _weights(pairs: NDArray[np.int64], sources: NDArray[np.int64]) -> Array:
+    """As `Design.weights` says."""
+    weights = np.zeros(len(pairs))
+    every = np.unique(sources)
+    for source in every:
+        own = np.unique(pairs[sources == source])
+        for pair in own:
+            rows = pairs == pair
+            weights[rows] = 1.0 / (rows.sum() * len(own) * len(every))
+    return weights

@@ -1,8 +1,8 @@
 """Recorded outcomes of models on prompts: what the scorer's head is trained and measured on.
 
-Two kinds of file. `*.jsonl.gz` of public pairs: one line per prompt and pair, `{prompt, source,
-weak_model, strong_model, weak_score 0-1, strong_score 0-1}`. `*.jsonl` of our own edge models, as
-`hybridge.pipeline.ask` writes them: `{model, language, kind, question, right}`.
+Two kinds. `*.jsonl.gz` of public pairs: one line per prompt and pair, `{prompt, source,
+weak_model, strong_model, weak_score 0-1, strong_score 0-1}`. The outcome set of our own
+(`hybridge.pipeline.outcome_set`): what small local models answered to questions with known answers.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import csv
 import gzip
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from hybridge.pipeline import outcome_set
+from hybridge.pipeline.outcome_set import OutcomeSet
 
 LICENCES = {
     "routellm_mmlu": "Apache-2.0",
@@ -25,14 +27,18 @@ LICENCES = {
     "llmrouter_ulab": "MIT",
     "gsm8k_openai": "MIT",
     "eqbench": "MIT",
-    "own": "Apache-2.0",
+    "own_en": "Apache-2.0",
+    "own_zh": "Apache-2.0",
 }
 """Sources that a shipped head may be trained on. Anything else is refused for training."""
 
-OWN = "own"
+OWN = ("own_en", "own_zh")
+"""The outcome set of our own, by language."""
 SMALL_MODELS = frozenset(
     {
         "qwen2.5-0.5b",
+        "qwen2.5-1.5b",
+        "smollm2-135m",
         "stablelm-2-zephyr-1_6b",
         "gemma-2-2b-it",
         "phi-2-psy",
@@ -65,7 +71,12 @@ class Row:
     fails: float
     """1 - weak_score."""
     strong: float
-    """The strong model's score; NaN in our own outcomes, which have none."""
+    """The strong model's score; 1 in our own outcomes, whose answers are known."""
+
+    @property
+    def gain(self) -> float:
+        """How much better the strong model did, -1 to 1."""
+        return self.strong - (1.0 - self.fails)
 
 
 def key_of(prompt: str) -> str:
@@ -74,7 +85,7 @@ def key_of(prompt: str) -> str:
 
 
 def read(
-    folder: Path, groups: Path, own: Sequence[Path] = (), *, training: bool = True
+    folder: Path, groups: Path, own: Path | None = None, *, training: bool = True
 ) -> tuple[list[Row], dict[str, str]]:
     """All rows, and each prompt by its key. A prompt without a group is a `KeyError`.
 
@@ -87,9 +98,10 @@ def read(
         key = key_of(line["prompt"])
         rows.append(_public(line, key, *split[key]))
         prompts[key] = line["prompt"]
-    for line in _lines(own):
-        rows.append(_own(line))
-        prompts[rows[-1].key] = line["question"]
+    if own is not None:
+        known = outcome_set.read(own)
+        rows += _own(known)
+        prompts |= {question.key: question.text for question in known.questions.values()}
     if training:
         check_licences(rows)
     return rows, prompts
@@ -131,10 +143,13 @@ def _public(line: Mapping[str, str], key: str, group: str, fold: int) -> Row:
     return Row(key, group, fold, line["source"], model, language, weak, strong)
 
 
-def _own(line: Mapping[str, str]) -> Row:
-    """Questions of one kind and language are alike, so they share a group and a fold."""
-    group = f"{OWN}/{line['kind']}/{line['language']}"
-    fold = int(hashlib.sha1(group.encode(), usedforsecurity=False).hexdigest(), 16) % 10
-    fails = 0.0 if line["right"] else 1.0
-    key = key_of(line["question"])
-    return Row(key, group, fold, OWN, line["model"], line["language"], fails, math.nan)
+def _own(known: OutcomeSet) -> Iterator[Row]:
+    """First answers only. Questions about one thing share a group and a fold, in both languages."""
+    for model, replies in known.replies.items():
+        if "@" in model:
+            continue
+        for reply in replies:
+            asked = known.questions[reply.key]
+            group, source = f"own/{asked.kind}/{asked.topic}", f"own_{asked.language}"
+            fails = 0.0 if reply.right else 1.0
+            yield Row(asked.key, group, asked.fold, source, model, asked.language, fails, 1.0)

@@ -1,4 +1,4 @@
-"""The linear fit behind the scorer's head: ridge regression, then n-grams on what it leaves."""
+"""The linear fit behind the scorer's head: features that hold on every source, then the rest."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybridge.pipeline.design import EMBEDDING_SCALE, Array, Design, Grams
+from hybridge.pipeline.design import Array, Design, Grams
 from hybridge.routing.features import NAMES
 from hybridge.routing.ngrams import BUCKETS
 
-RIDGE, NGRAM_RIDGE = 8000.0, 300.0
+RIDGE, EMBEDDING_RIDGE, NGRAM_RIDGE = 10.0, 0.3, 0.2
 """Penalties, chosen by leaving out one source after the other (docs/explanation/scorer.md)."""
 NGRAM_STEPS = 40
 LENGTH_SHARE = 0.5
 """Weight of the prompt's length beside what was learned, in deviations: on sources left out of the
 training length alone tells nearly as much as the rest, and both together tell more than either."""
+FOR_ADAPTERS = frozenset(
+    {
+        "function_words", "question_words", "reasoning_words", "log_option", "numeric_options",
+        "log_mean_sentence", "log_last_sentence", "log_hyphens", "log_apostrophes",
+        "log_distinct_numbers", "numbers_per_word", "log_stem_numbers", "single_words",
+        "longest_word", "upper_start",
+    }
+)  # fmt: skip
+"""Features that the head leaves alone: they tell what an adapter needs, and differ by source."""
 _SOLVED = 1e-12
 
 
@@ -35,23 +44,54 @@ class Linear:
 
 
 def fit(design: Design, *, full: bool) -> Linear:
-    """Weights under which failures within each weak model are told best, in squares."""
-    dense = design.standard
+    """Weights that tell within each pair on which prompts the strong model gains, in squares."""
+    features, said = _fit_features(design)
+    left = design.centred(design.gain) - design.centred(said)
+    said = said + LENGTH_SHARE * float(np.std(said)) * design.standard[:, _LENGTH]
+    features[_LENGTH] += LENGTH_SHARE * float(np.std(design.standard @ features))
+    embedding = None
     if full:
-        dense = np.hstack([dense, EMBEDDING_SCALE * design.embeddings])
-    centred, wanted = design.centred(dense), design.centred(design.fails)
-    normal = centred.T @ (design.weights[:, None] * centred) + RIDGE * np.eye(dense.shape[1])
-    solved: Array = np.linalg.solve(normal, centred.T @ (design.weights * wanted)).astype(float)
-    ngrams = _fit_ngrams(design.grams, wanted - centred @ solved, design.weights)
-    features = solved[: len(NAMES)].copy()
-    features[NAMES.index("log_chars")] += LENGTH_SHARE * float(np.std(dense @ solved))
-    said = dense @ np.concatenate([features, solved[len(NAMES) :]]) + design.grams.dot(ngrams)
-    return Linear(
-        bias=float(np.average(design.fails - said, weights=design.weights)),
-        features=features,
-        ngrams=ngrams,
-        embedding=EMBEDDING_SCALE * solved[len(NAMES) :] if full else None,
-    )
+        embedding = _fit_embedding(design, left)
+        left = left - design.centred(design.embeddings @ embedding)
+        said = said + design.embeddings @ embedding
+    ngrams = _fit_ngrams(design.grams, left, design.weights)
+    said = said + design.grams.dot(ngrams)
+    bias = float(np.average(design.gain - said, weights=design.weights))
+    return Linear(bias, features, ngrams, embedding)
+
+
+_LENGTH = NAMES.index("log_chars")
+_OWN = np.array([name not in FOR_ADAPTERS for name in NAMES])
+
+
+def _fit_features(design: Design) -> tuple[Array, Array]:
+    """Their weights, and what they say of each row.
+
+    A weight on which the sources disagree is shrunk: it would be as wrong on the next source.
+    """
+    x, wanted = design.centred(design.standard[:, _OWN]), design.centred(design.gain)
+
+    def solved(rows: Array) -> Array:
+        weights = design.weights[rows] / design.weights[rows].sum()
+        normal = x[rows].T @ (weights[:, None] * x[rows]) + RIDGE * np.eye(x.shape[1])
+        found: Array = np.linalg.solve(normal, x[rows].T @ (weights * wanted[rows]))
+        return found
+
+    found = solved(np.ones(len(wanted), bool))
+    every = np.unique(design.sources)
+    if len(every) > 1:
+        apart = np.var([solved(design.sources == one) for one in every], axis=0, ddof=1)
+        found = found * found**2 / (found**2 + apart + 1e-12)
+    features = np.zeros(len(NAMES))
+    features[_OWN] = found
+    return features, design.standard @ features
+
+
+def _fit_embedding(design: Design, left: Array) -> Array:
+    x = design.centred(design.embeddings)
+    normal = x.T @ (design.weights[:, None] * x) + EMBEDDING_RIDGE * np.eye(x.shape[1])
+    found: Array = np.linalg.solve(normal, x.T @ (design.weights * left))
+    return found
 
 
 def _fit_ngrams(grams: Grams, left: Array, weights: Array) -> Array:

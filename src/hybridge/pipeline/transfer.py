@@ -1,7 +1,7 @@
 r"""Measures how well the scorer carries over to prompts of a source it has never seen.
 
     python -m hybridge.pipeline.transfer --outcomes FOLDER --groups groups.csv.gz \
-        --embeddings embeddings.npz [--own answers.jsonl] [--measure-only FOLDER]
+        --embeddings embeddings.npz [--own data/outcomes] [--measure-only FOLDER]
 
 Leaves out one source after the other, with every near-duplicate of its prompts; trains on all that
 is left; prints APGR and AUROC of the left-out pairs beside those of the plain prompt length.
@@ -45,7 +45,7 @@ class Told:
 
     def apgr(self, name: str, places: NDArray[np.int64] | None = None) -> float:
         """Of one score, over some of the rows."""
-        gain = np.array([row.strong - (1.0 - row.fails) for row in self.rows])
+        gain = np.array([row.gain for row in self.rows])
         drawn = np.arange(len(gain)) if places is None else places
         return apgr(self.scores[name][drawn], gain[drawn])
 
@@ -58,7 +58,7 @@ def leave_one_out(
     train: Sequence[Row], every: Sequence[Row], table: Table, lengths: Mapping[str, float]
 ) -> Iterator[tuple[Pair, Told]]:
     """Each pair of each source in `every`, scored by heads that know nothing of its source."""
-    for source in sorted({row.source for row in every if row.source != outcomes.OWN}):
+    for source in sorted({row.source for row in every if row.source not in outcomes.OWN}):
         held = [row for row in every if row.source == source]
         near = {row.group for row in held}
         left = [row for row in train if row.source != source and row.group not in near]
@@ -86,7 +86,7 @@ def _pairs(rows: Sequence[Row]) -> dict[Pair, list[int]]:
 
 
 def _gap(rows: Sequence[Row]) -> float:
-    return float(np.mean([row.strong - (1.0 - row.fails) for row in rows]))
+    return float(np.mean([row.gain for row in rows]))
 
 
 def interval(pairs: Sequence[Told], name: str, *, seed: int = 0) -> tuple[float, float]:
@@ -132,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--outcomes", "--groups", "--embeddings"):
         parser.add_argument(name, type=Path, required=True)
-    parser.add_argument("--own", type=Path, action="append", default=[])
+    parser.add_argument("--own", type=Path)
     parser.add_argument("--measure-only", type=Path)
     a = parser.parse_args(argv)
     train, prompts = outcomes.read(a.outcomes, a.groups, a.own)

@@ -26,6 +26,8 @@ LEAST = 20
 MARGIN = 1.0
 """Standard errors by which it must be better: much with few comparisons, little with many."""
 FOLDS = 5
+MOST = 2000
+"""Comparisons that an adapter learns from, the newest: its work grows with their cube."""
 
 
 class Trial(Struct, frozen=True):
@@ -237,7 +239,7 @@ def based_on(before: Adaptation, seen: Vector) -> Vector:
 
 
 def _views(found: Sequence[Evidence], head: str) -> tuple[Vector, Places]:
-    """The views of one head, `(k, SIZE)`, and the places of those that have one, `(k,)`."""
+    """The newest views of one head, `(k, SIZE)`, and the places they are of, `(k,)`."""
     views, places = [], []
     for place, one in enumerate(found):
         if one.view is not None and one.head == head:
@@ -246,8 +248,8 @@ def _views(found: Sequence[Evidence], head: str) -> tuple[Vector, Places]:
             except ValueError:
                 continue  # of another release, or broken: as if it were not there
             places.append(place)
-    stacked = np.array(views, np.float32) if views else np.zeros((0, SIZE), np.float32)
-    return stacked, np.array(places, np.int64)
+    stacked = np.array(views[-MOST:], np.float32) if views else np.zeros((0, SIZE), np.float32)
+    return stacked, np.array(places[-MOST:], np.int64)
 
 
 def _expected(found: Sequence[Evidence], kept: Places, speaking: Array) -> Array:

@@ -14,10 +14,11 @@ import numpy as np
 from hybridge.core.errors import ModelError
 from hybridge.learning.accuracy import TaskAccuracy
 from hybridge.routing.adaptation import Adaptation, Trial
-from hybridge.routing.adapter import COLUMNS, Adapter, Prior
+from hybridge.routing.adapter import Adapter, Prior
 from hybridge.routing.calibrating import Calibration
+from hybridge.routing.view import SIZE
 
-FORMAT = 1
+FORMAT = 2
 
 
 def written(adaptation: Adaptation) -> bytes:
@@ -38,8 +39,9 @@ def written(adaptation: Adaptation) -> bytes:
     np.savez_compressed(
         buffer,
         allow_pickle=False,
-        weights=adapter.weights,
-        covariance=adapter.covariance.astype(np.float16),
+        views=adapter.views.astype(np.float16),
+        pulls=adapter.pulls,
+        curvature=adapter.curvature,
         told=np.frombuffer(msgspec.json.encode(told), np.uint8),
     )
     return buffer.getvalue()
@@ -68,19 +70,23 @@ def load(path: Path, head: str) -> Adaptation:
 
 def _read(raw: bytes) -> Adaptation:
     with np.load(io.BytesIO(raw), allow_pickle=False) as data:
-        weights = np.asarray(data["weights"], np.float64)
-        covariance = np.asarray(data["covariance"], np.float32)
+        views = np.asarray(data["views"], np.float32)
+        pulls = np.asarray(data["pulls"], np.float64)
+        curvature = np.asarray(data["curvature"], np.float64)
         told: dict[str, Any] = json.loads(data["told"].tobytes())
     if told["format"] != FORMAT:
         raise ValueError(f"format {told['format']}, where {FORMAT} is known")
-    if weights.shape != (COLUMNS,) or covariance.shape != (COLUMNS, COLUMNS):
-        raise ValueError(f"arrays of shapes {weights.shape} and {covariance.shape}")
-    if not (np.isfinite(weights).all() and np.isfinite(covariance).all()):
+    n = len(pulls)
+    if views.shape != (n, SIZE) or pulls.shape != (n,) or curvature.shape != (n,):
+        raise ValueError(f"arrays of shapes {views.shape}, {pulls.shape} and {curvature.shape}")
+    if not all(np.isfinite(array).all() for array in (views, pulls, curvature)):
         raise ValueError("it holds numbers that are not finite")
+    if not (curvature > 0).all():
+        raise ValueError("it holds labels that say nothing")
     return Adaptation(
         None,
         msgspec.convert(told["trial"], Trial),
-        Adapter(weights, covariance, msgspec.convert(told["prior"], Prior)),
+        Adapter.of(views, pulls, curvature, msgspec.convert(told["prior"], Prior)),
         msgspec.convert(told["calibration"], Calibration),
         msgspec.convert(told["tasks"], dict[str, TaskAccuracy]),
         str(told["head"]),

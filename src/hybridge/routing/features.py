@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridge.routing import lexicon
 from hybridge.routing.feature_signs import SIGNS, count_signs
+from hybridge.routing.structure import SHAPE as STRUCTURE
+from hybridge.routing.structure import structure
 
 CLIP = 4.0
 """Standardised features beyond this many deviations say nothing more."""
@@ -33,6 +36,7 @@ _USUAL_WORDS = 5
 """A text is read as if so many ordinary words were added: two words tell nothing of a vocabulary,
 and a Chinese text with none is not a text of extremely short ones."""
 _USUAL_LENGTH, _USUAL_DISTINCT, _USUAL_LONG, _USUAL_UPPER = 4.4, 0.7, 0.06, 0.05
+_USUAL_PLAIN = 0.4
 """Means over English benchmark prompts."""
 
 _SHAPE = (
@@ -57,11 +61,22 @@ _SHAPE = (
     ("blank_share", "blanks to fill", ""),
 )
 
-NAMES = tuple(name for name, _, _ in _SHAPE) + tuple(sign.name for sign in SIGNS)
+_WORDS = (
+    ("function_words", "plain words", "few plain words"),
+    ("quantities", "quantities", ""),
+    ("question_words", "question words", ""),
+    ("reasoning_words", "words of reasoning", ""),
+    ("mathematical_words", "mathematical words", ""),
+    ("subject_words", "words of a subject", ""),
+    ("asks_first", "begins with a question", ""),
+)
+_TOLD = (*_SHAPE, *((sign.name, sign.words, "") for sign in SIGNS), *_WORDS, *STRUCTURE)
+
+NAMES = tuple(name for name, _, _ in _TOLD)
 """In the order of the vector."""
-HIGH_WORDS = tuple(high for _, high, _ in _SHAPE) + tuple(sign.words for sign in SIGNS)
+HIGH_WORDS = tuple(high for _, high, _ in _TOLD)
 """What a high value of each means, in words that a reader of a decision understands."""
-LOW_WORDS = tuple(low for _, _, low in _SHAPE) + ("",) * len(SIGNS)
+LOW_WORDS = tuple(low for _, _, low in _TOLD)
 """What a low value means; empty where the absence is not worth a word."""
 
 
@@ -77,7 +92,8 @@ def features(text: str, context_chars: int = 0) -> NDArray[np.float32]:
     signs = [float(min(_MOST_HITS, hits)) for hits in count_signs(lower, counted)]
     scale = max(1.0, len(text) / max(1, len(read)))
     shape = _shape(read, words, counted, scale, context_chars)
-    return np.array(shape + signs, np.float32)
+    rest = _lexical(lower, words, counted) + structure(read, len(words), counted)
+    return np.array(shape + signs + rest, np.float32)
 
 
 def cjk_share(text: str) -> float:
@@ -124,6 +140,16 @@ def _shape(
         float(_options(text)),
         _share(_long_words(counted), len(words), _USUAL_LONG),
         20 * ascii_counts[_BLANK] / chars,
+    ]
+
+
+def _lexical(lower: str, words: list[str], counted: Mapping[str, int]) -> list[float]:
+    """In the order of `_WORDS`: a share of the plain words, logarithms of the others' numbers."""
+    plain, *others = lexicon.count(lower, counted)
+    return [
+        _share(plain, len(words), _USUAL_PLAIN),
+        *(math.log1p(number) for number in others),
+        float(lexicon.asks_first(words)),
     ]
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from hybridge.core.errors import ModelError
-from hybridge.routing.features import CLIP, NAMES, cjk_share, features
+from hybridge.routing.features import CLIP, NAMES, cjk_share, features, window
 from hybridge.routing.ngrams import BUCKETS, ngrams
 from hybridge.routing.reasons import Contributions, reasons
 
@@ -27,9 +27,14 @@ Vector = NDArray[np.float32]
 SHIPPED = Path(__file__).parent / "assets" / "head.npz"
 DIMENSIONS = 384
 """Of the sentence embedding."""
+CHINESE_SHARE = 0.15
+"""Above this share of Chinese characters a text is calibrated as a Chinese one."""
 CJK_SHARE_MAX = 0.15
 """Above this share of Chinese characters the encoder reads mostly unknown tokens: its vector is
 given no weight."""
+
+
+_CJK = NAMES.index("cjk_share")
 
 
 class Weights(Struct, frozen=True):
@@ -42,17 +47,19 @@ class Weights(Struct, frozen=True):
     """Shape `(BUCKETS,)`."""
     embedding: Vector | None
     """Shape `(384,)`; None in the text head."""
-    slope: float
-    offset: float
-    """Calibration (Platt 1999)."""
+    latin: tuple[float, float]
+    """Slope and offset of the calibration (Platt 1999)."""
+    chinese: tuple[float, float]
+    """The same for texts with a notable share of Chinese characters."""
     usual_ngrams: float
     """What n-grams add to z on average over the training prompts; reasons tell the difference."""
     usual_embedding: float
     """The same of the embedding."""
 
-    def probability(self, z: float) -> float:
+    def probability(self, z: float, *, chinese: bool) -> float:
         """0-1."""
-        logit = min(30.0, max(-30.0, self.slope * z + self.offset))
+        slope, offset = self.chinese if chinese else self.latin
+        logit = min(30.0, max(-30.0, slope * z + offset))
         return float(1.0 / (1.0 + np.exp(-logit)))
 
 
@@ -64,6 +71,8 @@ class Wording(Struct, frozen=True):
     buckets: NDArray[np.int64]
     weights: Vector
     """`ngrams`."""
+    text: str
+    """The part of it that is read."""
 
 
 class Prediction(Struct, frozen=True):
@@ -121,20 +130,22 @@ class Head(Struct, frozen=True):
         if vector is not None and head.embedding is not None:
             topic = float(vector @ head.embedding)
         by_feature = standard * head.features
+        chinese = bool(raw[_CJK] > CHINESE_SHARE)
+        slope = (head.chinese if chinese else head.latin)[0]
         told = Contributions(
             high=raw > self.mean,
-            features=by_feature * head.slope,
-            wording=(wording - head.usual_ngrams) * head.slope,
-            topic=(topic - head.usual_embedding) * head.slope,
+            features=by_feature * slope,
+            wording=(wording - head.usual_ngrams) * slope,
+            topic=(topic - head.usual_embedding) * slope,
         )
         z = head.bias + float(by_feature.sum()) + wording + topic
-        return Prediction(head.probability(z), reasons(told), vector is not None)
+        return Prediction(head.probability(z, chinese=chinese), reasons(told), vector is not None)
 
 
 def read(text: str, context_chars: int = 0) -> Wording:
     """What needs no encoder, and can be read while it works."""
     buckets, weights = ngrams(text)
-    return Wording(features(text, context_chars), buckets, weights)
+    return Wording(features(text, context_chars), buckets, weights, window(text))
 
 
 def legible(text: str) -> bool:
@@ -159,16 +170,15 @@ def _sketch_seed(raw: bytes) -> int:
 
 
 def _weights(arrays: dict[str, Vector], name: str) -> Weights:
-    bias, slope, offset, usual_ngrams, usual_embedding = (
-        float(x) for x in _shaped(arrays[f"{name}_scalars"], 5)
-    )
+    bias, usual_ngrams, usual_embedding = (float(x) for x in _shaped(arrays[f"{name}_scalars"], 3))
+    calibrations = _shaped(arrays[f"{name}_calibrations"].ravel(), 4).tolist()
     return Weights(
         bias,
         _shaped(arrays[f"{name}_features"], len(NAMES)),
         _shaped(arrays[f"{name}_ngrams"], BUCKETS),
         _shaped(arrays["full_embedding"], DIMENSIONS) if name == "full" else None,
-        slope,
-        offset,
+        (calibrations[0], calibrations[1]),
+        (calibrations[2], calibrations[3]),
         usual_ngrams,
         usual_embedding,
     )

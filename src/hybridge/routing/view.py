@@ -1,7 +1,7 @@
 """What the adapter sees of a prompt: a vector of fixed size that may be kept beside a comparison.
 
 It holds numbers about a text and no text (R33): the prior's word, the features, the embedding, and
-a signed random projection of the n-grams (count sketch, Charikar et al. 2002) in their place.
+a signed random projection of the words (count sketch, Charikar et al. 2002) in their place.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from hybridge.routing.features import CLIP, NAMES
 from hybridge.routing.head import DIMENSIONS, Vector, Wording
-from hybridge.routing.ngrams import BUCKETS
+from hybridge.routing.wordgrams import BUCKETS, wordgrams
 
-SKETCH = 256
+SKETCH = 512
 PRIOR = 0
 """Place of the prior's log-odds."""
 LENGTH = 1 + NAMES.index("log_chars")
@@ -26,7 +26,7 @@ EMBEDDING = slice(FEATURES.stop, FEATURES.stop + DIMENSIONS)
 PROJECTED = slice(EMBEDDING.stop, EMBEDDING.stop + SKETCH)
 SIZE = PROJECTED.stop
 
-_LAYOUT = np.uint8(1)
+_LAYOUT = np.uint8(2)
 """First byte of a packed view; another one is of another release."""
 _MOST = 127.0
 _HEAD = np.dtype([("layout", "u1"), ("prior", "<f4"), ("scales", "<f4", 2)])
@@ -57,9 +57,8 @@ def view(head: Standard, said: Wording, embedding: Vector | None, p: float) -> V
     if embedding is not None:
         seen[EMBEDDING] = embedding
     places, signs = _projection(head.sketch_seed)
-    seen[PROJECTED] = np.bincount(
-        places[said.buckets], signs[said.buckets] * said.weights, minlength=SKETCH
-    )
+    buckets, weights = wordgrams(said.text)
+    seen[PROJECTED] = np.bincount(places[buckets], signs[buckets] * weights, minlength=SKETCH)
     return seen
 
 
