@@ -13,6 +13,7 @@ from hybridge.wiring.local import (
     stored_models,
 )
 from hybridge.wiring.reload import reloading
+from hybridge.wiring.trying import try_ortgenai
 
 __all__ = [
     "House",
@@ -29,4 +30,5 @@ __all__ = [
     "request_of",
     "stored_models",
     "subject",
+    "try_ortgenai",
 ]

@@ -37,7 +37,7 @@ class Engine:
         self.log.append(f"{self.pace['prefill']}")
         for phase, pace in self.pace.items():
             self.timed(phase, 100, 100 / pace)
-        yield Completion("done", "stop")
+        yield Completion(b"done", "stop")
 
     async def close(self) -> None:
         self.loaded -= 1
