@@ -53,6 +53,11 @@ def check_libraries() -> None:
         )
 
 
+def is_genai(place: Path) -> bool:
+    """Whether it is such a folder, be it whole or not."""
+    return (place / CONFIG).is_file()
+
+
 def read_folder(folder: Path) -> GenaiFolder:
     """Reads `genai_config.json`. Raises `ModelError` with the path of what is wrong."""
     path = folder / CONFIG

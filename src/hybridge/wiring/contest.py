@@ -11,7 +11,7 @@ from msgspec import Struct
 from hybridge.core.backend import BackendSpec
 from hybridge.core.errors import ModelError
 from hybridge.edge.config import EdgeBackendConfig
-from hybridge.edge.genai_folder import CONFIG, check_libraries, read_folder
+from hybridge.edge.genai_folder import check_libraries, is_genai, read_folder
 from hybridge.edge.llamacpp import LlamaCpp, spec_of
 from hybridge.edge.llm_bench import Contestant, Loaded
 from hybridge.edge.ortgenai import OrtGenai
@@ -86,11 +86,6 @@ def contest_of(llm: Subject, genai: Path | None = None) -> Contest:
     except ModelError as error:
         return Contest(own, str(error))
     return Contest((*own, *others), None)
-
-
-def is_genai(place: Path) -> bool:
-    """Whether it is a folder of ONNX Runtime GenAI."""
-    return (place / CONFIG).is_file()
 
 
 def _how_to_make(llm: Subject) -> str:

@@ -10,7 +10,7 @@ from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.ortgenai import OrtGenai
 from hybridge.settings import Settings
 from hybridge.wiring.library import library
-from hybridge.wiring.local import expected, is_path, thread_shares
+from hybridge.wiring.local import expected, is_path, thread_shares, weights_in
 from hybridge.wiring.proving import prove
 
 
@@ -34,4 +34,4 @@ def _folder(row: EdgeBackendConfig, settings: Settings) -> Path:
     if is_path(row.model):
         return Path(row.model)
     versions = library(settings)
-    return versions.bring(row.model, versions.active(row.model))
+    return weights_in(versions.bring(row.model, versions.active(row.model)), row)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from tests.unit.edge.genai_model import TINY
 from typer.testing import CliRunner, Result
 
 from hybridge.cli.app import app
@@ -36,6 +38,17 @@ def pushed(run, tmp_path):
         found.append(json.loads(said.stdout)["version"])
     run("activate", "m", found[0])
     return found
+
+
+def test_a_folder_that_no_engine_could_load_is_not_pushed(run, tmp_path):
+    folder = shutil.copytree(TINY, tmp_path / "mine")
+    told = json.loads(run("push", "m", "mine", "--json").stdout)
+    assert told["kind"] == "genai"
+    assert {file["path"] for file in told["files"]} == {file.name for file in TINY.iterdir()}
+    (folder / "model.onnx").unlink()
+    refused = run("push", "m", "mine", fails=True)
+    assert str(refused.exception) == "mine/model.onnx is missing; export the model again"
+    assert len(json.loads(run("list", "--json").stdout)[-1]["versions"]) == 1
 
 
 def file_of(version: str) -> Path:

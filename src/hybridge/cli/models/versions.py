@@ -30,7 +30,10 @@ def push(
     """Puts a model into the store as a new version; `activate` puts it to work."""
     from hybridge import wiring
     from hybridge.cli.progress import downloading
+    from hybridge.edge.genai_folder import is_genai, read_folder
 
+    if is_genai(path):
+        read_folder(path)  # raises for one that no engine could load
     store, measured = wiring.library(settings_of(config)).store, _read(metrics)
     with downloading(f"pushing {path.name}") as advance:
         made = store.push(name, path, note=note, metrics=measured, progress=advance)
