@@ -70,6 +70,18 @@ def test_versions_are_pushed_activated_tried_and_taken_back(run, pushed):
     assert "nothing to roll back to" in str(run("rollback", "m", fails=True).exception)
 
 
+def test_what_was_there_already_is_not_the_latest_and_it_is_said_so(run, pushed, tmp_path):
+    one, two = pushed
+    (tmp_path / "w.gguf").write_text("one")
+    told = run("push", "m", "w.gguf").stdout
+    assert f"it was there already, and {two} came later" in told
+    command = f"hybridge models activate m {one}"
+    assert command in told
+    assert run(*command.split()[2:]).stdout == f"m: {one} is active\n"
+    (tmp_path / "w.gguf").write_text("two")
+    assert "already" not in run("push", "m", "w.gguf").stdout  # `activate` means this one anyway
+
+
 def test_the_list_has_versions_states_and_the_last_step(run, pushed):
     one, two = pushed
     run("activate", "m", two, "--canary", "0.25")

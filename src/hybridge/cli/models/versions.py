@@ -41,8 +41,13 @@ def push(
         import msgspec
 
         typer.echo(msgspec.json.encode(made).decode())
-    else:
-        typer.echo(f"{name} {made.version} ({made.size_bytes / 1e6:.1f} MB) is in the store")
+        return
+    typer.echo(f"{name} {made.version} ({made.size_bytes / 1e6:.1f} MB) is in the store")
+    if (latest := store.all(name)[0].version) != made.version:
+        typer.echo(
+            f"it was there already, and {latest} came later: put it to work with "
+            f"`hybridge models activate {name} {made.version}`"
+        )
 
 
 def activate(
