@@ -387,6 +387,15 @@ def test_paths_begin_at_the_files_folder(loaded, tmp_path):
     assert settings.models.dir == tmp_path / "store"
 
 
+def test_a_folder_beside_the_file_is_no_name_in_the_store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qwen-int4").mkdir()
+    row = "{name: a, engine: ortgenai, model: qwen-int4}"
+    Path("hybridge.yaml").write_text(f"edge: {{backends: [{row}]}}")
+    (found,) = load(Path("hybridge.yaml"), {}).edge.backends
+    assert found.model == str(tmp_path / "qwen-int4")
+
+
 @pytest.mark.parametrize(
     ("environ", "folder"),
     [

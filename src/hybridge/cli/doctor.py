@@ -43,6 +43,7 @@ def doctor(config: Config = None, as_json: Json = False) -> None:
     findings = [
         *_machine(),
         *_models(settings),
+        *_genai(settings),
         _encoder(settings),
         *_port(settings),
         *asyncio.run(_backends(settings)),
@@ -86,6 +87,23 @@ def _models(settings: Settings) -> Iterator[Finding]:
             yield Finding(
                 f"model {row.model}", "ok" if found else "fail", "here" if found else "no such file"
             )
+
+
+def _genai(settings: Settings) -> Iterator[Finding]:
+    """Models of engine `ortgenai`: its library, the folder's files, loading, and a few words."""
+    from hybridge import wiring
+    from hybridge.core.errors import HybridgeError
+
+    for row in settings.edge.backends:
+        if row.engine != "ortgenai":
+            continue
+        what = f"backend {row.name}"
+        try:
+            took_s = asyncio.run(wiring.try_ortgenai(row, settings))
+        except HybridgeError as error:
+            yield Finding(what, "fail", str(error))
+        else:
+            yield Finding(what, "ok", f"{row.model} loaded and answered in {took_s:.1f} s")
 
 
 def _encoder(settings: Settings) -> Finding:

@@ -40,3 +40,10 @@ def settings_of(config: Path | None, server: Mapping[str, object] | None = None)
     settings = load(config_path(config))
     changed = {key: value for key, value in (server or {}).items() if value is not None}
     return settings.with_server(**changed) if changed else settings
+
+
+def print_json(found: object) -> None:
+    """One line for programs."""
+    import msgspec
+
+    typer.echo(msgspec.json.encode(found).decode())

@@ -14,6 +14,7 @@ from hybridge.core.request import Feature
 from hybridge.edge.abilities import OF_THE_ENGINE, tells_of_tools
 
 CONFIG = "genai_config.json"
+TOKENIZER = "tokenizer.json"
 _LIBRARIES = ("onnxruntime_genai", "llguidance")
 
 
@@ -52,6 +53,11 @@ def check_libraries() -> None:
         )
 
 
+def is_genai(place: Path) -> bool:
+    """Whether it is such a folder, be it whole or not."""
+    return (place / CONFIG).is_file()
+
+
 def read_folder(folder: Path) -> GenaiFolder:
     """Reads `genai_config.json`. Raises `ModelError` with the path of what is wrong."""
     path = folder / CONFIG
@@ -60,15 +66,16 @@ def read_folder(folder: Path) -> GenaiFolder:
     except OSError as error:
         raise ModelError(
             f"{path} cannot be read: {error.strerror}; engine `ortgenai` wants a folder as ONNX "
-            "Runtime GenAI's model builder makes it"
+            "Runtime GenAI's model builder makes it (hybridge models export … --engine ortgenai)"
         ) from error
     except msgspec.MsgspecError as error:
         raise ModelError(f"{path} is not what the model builder writes: {error}") from error
     for part in ("encoder", "vision", "speech", "embedding"):
         if getattr(config, part):
             raise ModelError(f"{path} has a part `{part}`; engine `ortgenai` runs text models only")
-    if not (folder / config.decoder.filename).is_file():
-        raise ModelError(f"{folder / config.decoder.filename} is missing; export the model again")
+    for needed in (config.decoder.filename, TOKENIZER):
+        if not (folder / needed).is_file():
+            raise ModelError(f"{folder / needed} is missing; export the model again")
     files = (file for file in folder.iterdir() if file.is_file())
     return GenaiFolder(config.context_length, max(files, key=lambda file: file.stat().st_size))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from itertools import chain
 from typing import Protocol
 
 from msgspec import Struct
@@ -13,11 +14,15 @@ from hybridge.core.backend import Call
 from hybridge.core.clock import Deadline, SystemClock
 from hybridge.core.request import Message, Request
 from hybridge.core.response import Event
-from hybridge.edge.memory import memory
+from hybridge.edge.memory import resident
 from hybridge.edge.timings import Timed
 
+TURNS = 3
+"""Of each contestant: what disturbs the machine for a while disturbs all of them."""
 PATIENCE_S = 120.0
 """For one answer."""
+TYPICAL = 200, 50
+"""Tokens of a prompt and of an answer by which engines are compared."""
 _SENTENCE = "The supplier of part {n} wrote that the delivery of {n} boxes is late by {n} days. "
 _SENTENCES, _TOKENS = 8, 32
 
@@ -38,72 +43,125 @@ class Engine(Protocol):
         ...
 
 
+class Loaded(Struct, frozen=True):
+    """An engine, and the process that computes for it."""
+
+    engine: Engine
+    pid: int | None = None
+    """None: this one."""
+
+
 class Contestant(Struct, frozen=True):
     """An engine with its settings."""
 
     engine: str
+    model: str
+    """As it is named in the configuration."""
     threads: int
-    load: Callable[[], Awaitable[Engine]]
-    resident: Callable[[], int | None] = lambda: memory()["resident"]
-    """Bytes held by the process that computes."""
+    load: Callable[[], Awaitable[Loaded]]
 
 
 class EngineTimed(Struct, frozen=True):
     """What one of them took: medians."""
 
     engine: str
+    model: str
     threads: int
     load_s: float
     prefill_tokens_per_s: float
     decode_tokens_per_s: float
     memory_bytes: int | None
-    """What loading and answering added."""
+    """What loading and answering added; of a process of its own, all that it holds."""
     answers: int
+
+    @property
+    def typical_s(self) -> float:
+        """Seconds for a `TYPICAL` prompt and its answer."""
+        prompt, answer = TYPICAL
+        return prompt / self.prefill_tokens_per_s + answer / self.decode_tokens_per_s
+
+
+class _Turn(Struct):
+    """What one turn showed."""
+
+    load_s: float = 0.0
+    memory_bytes: int | None = None
+    prefill: list[float] = []
+    decode: list[float] = []
+    """Tokens a second, of each answer."""
+
+    def heard(self, phase: str, tokens: int, took_s: float) -> None:
+        (self.prefill if phase == "prefill" else self.decode).append(tokens / took_s)
 
 
 async def time_engines(
-    contestants: Iterable[Contestant], seconds: float, done: Callable[[], None] = lambda: None
+    contestants: Sequence[Contestant], seconds: float, done: Callable[[], None] = lambda: None
 ) -> list[EngineTimed]:
-    """One after the other, for memory's sake; each answers for `seconds`, and twice at least."""
-    rows = []
-    for contestant in contestants:
-        rows.append(await _timed(contestant, seconds))
-        done()
-    return rows
+    """In turns, and one loaded at a time, for memory's sake.
+
+    Each answers for `seconds` in all, and once in each of its `TURNS` at least; `done` is called
+    after each. Raises `ModelError` for one that cannot be loaded.
+    """
+    turns: list[list[_Turn]] = [[] for _ in contestants]
+    for _ in range(TURNS):
+        for contestant, own in zip(contestants, turns, strict=True):
+            own.append(await _turn(contestant, seconds / TURNS))
+            done()
+    return [_timed(*pair) for pair in zip(contestants, turns, strict=True)]
 
 
 def fastest(rows: Iterable[EngineTimed]) -> EngineTimed:
-    """By the time that a prompt of 200 tokens and an answer of 50 take."""
-    return min(rows, key=lambda r: 200 / r.prefill_tokens_per_s + 50 / r.decode_tokens_per_s)
+    """By the time that a `TYPICAL` prompt and its answer take."""
+    return min(rows, key=lambda row: row.typical_s)
 
 
-async def _timed(contestant: Contestant, seconds: float) -> EngineTimed:
-    paces: dict[str, list[float]] = {"prefill": [], "decode": []}
-    before, started_s = contestant.resident(), time.perf_counter()
-    engine = await contestant.load()
-    load_s = time.perf_counter() - started_s
+def proposal(best: EngineTimed) -> str:
+    """The settings as YAML, to be pasted into `hybridge.yaml`."""
+    return (
+        f"edge:\n  backends:\n    - name: local\n      engine: {best.engine}\n"
+        f"      model: {best.model}\n      threads: {best.threads}\n"
+    )
 
-    def heard(phase: str, tokens: int, took_s: float) -> None:
-        paces[phase].append(tokens / took_s)
 
-    engine.tell(heard)
+async def _turn(contestant: Contestant, seconds: float) -> _Turn:
+    turn, before, started_s = _Turn(), resident(), time.perf_counter()
+    loaded = await contestant.load()
+    turn.load_s = time.perf_counter() - started_s
+    loaded.engine.tell(turn.heard)
     try:
         answers, begun_s = 0, time.perf_counter()
-        while answers < 2 or time.perf_counter() - begun_s < seconds:
-            async for _ in engine.answer(_call(answers)):
+        while answers == 0 or time.perf_counter() - begun_s < seconds:
+            async for _ in loaded.engine.answer(_call(answers)):
                 pass
             answers += 1
-        after = contestant.resident()
+        turn.memory_bytes = _held(before, loaded.pid)
     finally:
-        await engine.close()
+        await loaded.engine.close()
+    return turn
+
+
+def _held(before: int | None, pid: int | None) -> int | None:
+    now = resident(pid)
+    if pid is not None:
+        return now
+    return None if now is None or before is None else max(0, now - before)
+
+
+def _timed(contestant: Contestant, turns: Sequence[_Turn]) -> EngineTimed:
+    prefill, decode = (
+        list(chain.from_iterable(getattr(turn, phase) for turn in turns))
+        for phase in ("prefill", "decode")
+    )
+    held = [turn.memory_bytes for turn in turns if turn.memory_bytes is not None]
     return EngineTimed(
         contestant.engine,
+        contestant.model,
         contestant.threads,
-        round(load_s, 3),
-        round(statistics.median(paces["prefill"]), 1),
-        round(statistics.median(paces["decode"]), 1),
-        None if before is None or after is None else max(0, after - before),
-        answers,
+        round(statistics.median(turn.load_s for turn in turns), 3),
+        round(statistics.median(prefill), 1),
+        round(statistics.median(decode), 1),
+        max(held, default=None),  # what a turn gave back late does not count for the next one
+        len(decode),
     )
 
 

@@ -11,7 +11,7 @@ from hybridge.core.errors import ModelError
 from hybridge.edge.control_groups import GROUPS, MEMBERSHIP, folders
 
 _MEMINFO = Path("/proc/meminfo")
-_STATM = Path("/proc/self/statm")
+_PROCESSES = Path("/proc")
 _PAGE = mmap.PAGESIZE
 _MB = 1_000_000
 
@@ -33,10 +33,15 @@ def check_room(weights: Path, available: int | None = None) -> None:
 
 def memory() -> dict[str, int | None]:
     """Bytes that this process holds (`resident`) and that are left (`available`), where told."""
-    resident: int | None = None
+    return {"resident": resident(), "available": available_bytes(_MEMINFO, GROUPS, MEMBERSHIP)}
+
+
+def resident(pid: int | None = None) -> int | None:
+    """Bytes that a process holds, by default this one; None where the system does not tell."""
     with suppress(OSError, ValueError, IndexError):
-        resident = int(_STATM.read_text().split()[1]) * _PAGE
-    return {"resident": resident, "available": available_bytes(_MEMINFO, GROUPS, MEMBERSHIP)}
+        told = _PROCESSES / ("self" if pid is None else str(pid)) / "statm"
+        return int(told.read_text().split()[1]) * _PAGE
+    return None
 
 
 def available_bytes(meminfo: Path, groups: Path, membership: Path) -> int | None:

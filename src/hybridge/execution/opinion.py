@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hybridge.core.request import Feature, Request
 from hybridge.execution.confidence import Judge
+from hybridge.execution.second import Source
 from hybridge.execution.wanted import Wanted
 from hybridge.learning.agreement import Said
 
-Source = Literal["sample", "model"]
-"""Another sample of the same model, or the answer of another small model."""
 SAMPLED_AT = 0.7
 """Temperature of another sample of the same model: at 0 it would say the same again."""
 SEED = 20
@@ -65,7 +62,8 @@ class Opinion(Struct, frozen=True):
     def weigh(
         self, judge: Judge, confidence: float | None, text: str, wanted: Wanted
     ) -> float | None:
-        """The confidence of the first answer in the light of this one."""
+        """The confidence of the first answer in the light of this one, by what was fitted for
+        whoever gave it."""
         return judge.with_second(
             confidence,
             text,

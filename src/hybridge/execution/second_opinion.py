@@ -20,8 +20,9 @@ from hybridge.execution.answer import Answer
 from hybridge.execution.breaker import Breaker
 from hybridge.execution.confidence import Judge
 from hybridge.execution.form import flaw
-from hybridge.execution.opinion import Opinion, Source, Terms, ask_again
+from hybridge.execution.opinion import Opinion, Terms, ask_again
 from hybridge.execution.permit import Discreet
+from hybridge.execution.second import Source
 from hybridge.execution.walk import FIRST_EVENT_SHARE, Walk
 from hybridge.execution.wanted import Wanted
 from hybridge.learning.agreement import Said, agree, said

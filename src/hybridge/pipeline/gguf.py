@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +17,10 @@ from hybridge.pipeline.destination import workshop
 PROGRAM = "llama-quantize"
 USUAL = "Q4_K_M"
 _TENSOR = re.compile(r"^\[\s*(\d+)/\s*(\d+)\]")
+_FALLBACK = re.compile(r"(\d+) of \d+ tensor\(s\) required fallback")
+_REASON = re.compile(r"(?:llama|gguf|ggml)_\w+: (.*(?:fail|error|invalid).*)")
+_LAST = 6
+"""So many lines may hold the reason of a failure."""
 
 
 class Quantised(Struct, frozen=True):
@@ -26,6 +30,9 @@ class Quantised(Struct, frozen=True):
     type: str
     before_bytes: int
     after_bytes: int
+    fallbacks: int
+    """Tensors that got another type, most often a larger one: their rows are no multiple of the
+    numbers that a block of the wanted type holds (256 for the K types)."""
 
 
 def program() -> str:
@@ -60,10 +67,11 @@ def quantise(
     with workshop(out) as work:
         made = work / "made.gguf"
         options = ["--allow-requantize"] if again else []
-        _run([tool, *options, str(source), str(made), kind], advance)
+        fallbacks = _run([tool, *options, str(source), str(made), kind], advance)
         if not made.is_file():
             raise ModelError(f"{PROGRAM} said that all went well, and wrote nothing")
-        done = Quantised(str(out), kind, source.stat().st_size, made.stat().st_size)
+        sizes = source.stat().st_size, made.stat().st_size
+        done = Quantised(str(out), kind, *sizes, fallbacks)
         shutil.move(made, out)
     return done
 
@@ -76,9 +84,10 @@ def _magic(path: Path) -> bytes:
         raise ConfigError(f"{path} cannot be read: {error}") from error
 
 
-def _run(command: list[str], advance: Callable[[int, int], None]) -> None:
-    """Its lines are progress while they come, and the reason where it fails."""
-    last: deque[str] = deque(maxlen=6)
+def _run(command: list[str], advance: Callable[[int, int], None]) -> int:
+    """Its lines are progress while they come, and the reason where it fails; how many tensors got
+    another type."""
+    last: deque[str] = deque(maxlen=_LAST)
     with subprocess.Popen(  # noqa: S603 - the program that was asked for, and files
         command,
         stdin=subprocess.DEVNULL,
@@ -88,13 +97,30 @@ def _run(command: list[str], advance: Callable[[int, int], None]) -> None:
         errors="replace",
     ) as process:
         assert process.stdout is not None  # noqa: S101 - it was asked for
+        fallbacks = 0
         for line in process.stdout:
             last.append(line.strip())
             if found := _TENSOR.match(line.strip()):
                 advance(int(found[1]), int(found[2]))
+            if found := _FALLBACK.search(line):
+                fallbacks = int(found[1])
     if process.returncode != 0:
-        said = "; ".join(line for line in last if line)
-        way_out = ""
-        if "requantiz" in said:
-            way_out = ". Its weights are quantised already: start from F16, or add --requantize"
-        raise ModelError(f"{PROGRAM} ended with {process.returncode}: {said}{way_out}")
+        said = _reason(last)
+        raise ModelError(f"{PROGRAM} ended with {process.returncode}: {said}{_way_out(said)}")
+    return fallbacks
+
+
+def _reason(last: Iterable[str]) -> str:
+    """What the program says of its failure, without banner, progress and the functions' names; all
+    of its last words where it says nothing that is known."""
+    lines = [line for line in last if line]
+    told = [found[1] for line in lines if (found := _REASON.search(line))]
+    return "; ".join(told or lines)
+
+
+def _way_out(said: str) -> str:
+    if "requantiz" in said:
+        return ". Its weights are quantised already: start from F16, or add --requantize"
+    if "invalid ftype" in said:
+        return f". {PROGRAM} --help lists the types"
+    return ""

@@ -55,7 +55,10 @@ def _anchor_row(row: EdgeBackendConfig, folder: Path) -> EdgeBackendConfig:
     )
     if not is_file and not is_folder:
         return row
-    return row.model_copy(update={"model": str(folder / Path(row.model).expanduser())})
+    path = folder / Path(row.model).expanduser()
+    if is_folder:
+        path = path.absolute()  # one word alone would be a name in the store
+    return row.model_copy(update={"model": str(path)})
 
 
 def _anchor_embedder(row: EmbedderConfig, folder: Path) -> EmbedderConfig:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-WIDTH, HEADS, INNER, CONTEXT = 32, 2, 64, 512
+WIDTH, HEADS, INNER, CONTEXT = 32, 2, 64, 1024
 _WORDS = ("▁one", "▁two", "▁red", "▁blue", "▁tree", "▁bird", "▁rain", "▁sun", "▁sea", "▁hill")
 _SPECIAL = ("<unk>", "<s>", "</s>")
 _NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6

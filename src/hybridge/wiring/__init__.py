@@ -1,6 +1,6 @@
 """The composition root: builds every part from settings, and takes it down again."""
 
-from hybridge.wiring.contest import contestants
+from hybridge.wiring.contest import contest_of, subject
 from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
 from hybridge.wiring.library import library
@@ -13,12 +13,13 @@ from hybridge.wiring.local import (
     stored_models,
 )
 from hybridge.wiring.reload import reloading
+from hybridge.wiring.trying import try_ortgenai
 
 __all__ = [
     "House",
     "Secrecy",
     "catalogue_models",
-    "contestants",
+    "contest_of",
     "encoder",
     "fetcher",
     "hub",
@@ -28,4 +29,6 @@ __all__ = [
     "reloading",
     "request_of",
     "stored_models",
+    "subject",
+    "try_ortgenai",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hybridge.core.backend import BackendSpec
@@ -27,8 +28,9 @@ from hybridge.edge.reloadable import Reloadable
 from hybridge.edge.sessions import Hardware
 from hybridge.edge.threads import Shares, cores, shares
 from hybridge.edge.wheels import Wheels
-from hybridge.modelstore.catalogue import CATALOGUE
+from hybridge.modelstore.catalogue import CATALOGUE, CatalogueModel
 from hybridge.modelstore.library import Library
+from hybridge.modelstore.manifest import Kind, kind_of
 from hybridge.modelstore.store import ModelStore
 from hybridge.modelstore.trial import Terms
 from hybridge.settings import Settings
@@ -39,6 +41,21 @@ Prepare = Callable[[str], Awaitable[None]]
 """Called with a local model's name before it is loaded, for instance to fetch it in view."""
 VERSION_DIGITS = 12
 """Of a digest, enough to tell two weights apart in a record."""
+
+
+class _Run(Struct, frozen=True):
+    """A kind of model."""
+
+    said: str
+    engine: str | None
+    """That runs it; None: it writes no text."""
+
+
+_RUN_BY: Mapping[Kind, _Run] = {
+    "gguf": _Run("a GGUF model", "llamacpp"),
+    "genai": _Run("a folder of ONNX Runtime GenAI", "ortgenai"),
+    "onnx": _Run("an ONNX encoder or classifier", None),
+}
 
 
 def model_store(settings: Settings) -> ModelStore:
@@ -66,8 +83,8 @@ def catalogue_models(settings: Settings) -> tuple[str, ...]:
 def stored_models(settings: Settings) -> tuple[str, ...]:
     """Those that only a store of versions can have."""
     rows = (row for row in settings.edge.backends if row.engine != "openai")
-    names = dict.fromkeys(row.model for row in rows if not is_path(row.model))
-    return tuple(name for name in names if name not in CATALOGUE)
+    names = (row.model for row in rows if not is_path(row.model) and _known(row) is None)
+    return tuple(dict.fromkeys(names))
 
 
 def thread_shares(settings: Settings) -> Shares:
@@ -104,13 +121,13 @@ def rollout(
     threads, spec = row.threads or thread_shares(settings).llm, expected(row)
 
     async def version(folder: Path, version: str) -> Engine:
-        weights = _weights(folder, row)
+        weights = weights_in(folder, row)
         features = spec.features if row.features is not None else _abilities(row, weights)
         own = replace(spec, features=features, version=version)
         return await _engine(row, own, weights, threads, events)
 
-    known = row.model in CATALOGUE
-    base = _prepared(row, spec, settings, prepare, events, clock) if known else None
+    known = _known(row)
+    base = None if known is None else _prepared(row, spec, settings, prepare, events, clock)
     return Rollout(spec, Steps(library, row.model, clock), version, base, terms, events, clock)
 
 
@@ -142,7 +159,7 @@ def _prepared(
 
 def expected(row: EdgeBackendConfig) -> BackendSpec:
     """What is expected of a model: as the operator says, as was measured, or as its file says."""
-    known = CATALOGUE.get(row.model)
+    known = _known(row)
     version = known.sha256[:VERSION_DIGITS] if known else ""
     if row.features is not None:
         features = frozenset(map(Feature, row.features))
@@ -192,14 +209,24 @@ def _emit(events: Events, backend: str, phase: str, tokens: int, seconds: float)
     events.emit(Inferred(backend, phase, tokens, seconds))
 
 
-def _weights(folder: Path, row: EdgeBackendConfig) -> Path:
-    """What the engine is given: a folder, or a file; of a model in parts the first one."""
-    if row.engine == "ortgenai":
-        return folder
-    found = sorted(folder.glob("*.gguf"))
-    if not found:
-        raise ModelError(f"{row.model} is no GGUF model, which engine `{row.engine}` needs")
-    return found[0]
+def weights_in(folder: Path, row: EdgeBackendConfig) -> Path:
+    """What the engine is given of a version's files: the folder, or of GGUF files the first.
+
+    Raises `ModelError` for what the engine cannot run, and names the one that can.
+    """
+    kind = kind_of(folder)
+    if row.engine == _RUN_BY[kind].engine:
+        return folder if kind == "genai" else min(folder.glob("*.gguf"))
+    other = _RUN_BY[kind]
+    way_out = f": set `engine: {other.engine}` for backend {row.name}" if other.engine else ""
+    raise ModelError(
+        f"{row.model} is {other.said}, which engine `{row.engine}` cannot run{way_out}"
+    )
+
+
+def _known(row: EdgeBackendConfig) -> CatalogueModel | None:
+    """The catalogue's own weights of that name; all of them are GGUF files."""
+    return CATALOGUE.get(row.model) if row.engine == "llamacpp" else None
 
 
 def is_path(model: str) -> bool:

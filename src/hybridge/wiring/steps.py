@@ -93,7 +93,8 @@ class Steps:
         return (
             f"no version of {self.name} is active in {self._library.store.place.address}: push one "
             f"(hybridge models push {self.name} PATH) and activate it (hybridge models activate "
-            f"{self.name}), or give a path to a .gguf file, or a name of hybridge models list"
+            f"{self.name}), or give a path to a .gguf file (engine `ortgenai`: to a folder), or a "
+            "name of hybridge models list"
         )
 
     def _without(self, pointer: Pointer, failed: str) -> Pointer:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from tests.unit.edge.genai_model import TINY
 from typer.testing import CliRunner, Result
 
 from hybridge.cli.app import app
@@ -38,6 +40,17 @@ def pushed(run, tmp_path):
     return found
 
 
+def test_a_folder_that_no_engine_could_load_is_not_pushed(run, tmp_path):
+    folder = shutil.copytree(TINY, tmp_path / "mine")
+    told = json.loads(run("push", "m", "mine", "--json").stdout)
+    assert told["kind"] == "genai"
+    assert {file["path"] for file in told["files"]} == {file.name for file in TINY.iterdir()}
+    (folder / "model.onnx").unlink()
+    refused = run("push", "m", "mine", fails=True)
+    assert str(refused.exception) == "mine/model.onnx is missing; export the model again"
+    assert len(json.loads(run("list", "--json").stdout)[-1]["versions"]) == 1
+
+
 def file_of(version: str) -> Path:
     return Path("models/store/m/versions") / version / "files/model.gguf"
 
@@ -55,6 +68,18 @@ def test_versions_are_pushed_activated_tried_and_taken_back(run, pushed):
         "worse",
     )
     assert "nothing to roll back to" in str(run("rollback", "m", fails=True).exception)
+
+
+def test_what_was_there_already_is_not_the_latest_and_it_is_said_so(run, pushed, tmp_path):
+    one, two = pushed
+    (tmp_path / "w.gguf").write_text("one")
+    told = run("push", "m", "w.gguf").stdout
+    assert f"it was there already, and {two} came later" in told
+    command = f"hybridge models activate m {one}"
+    assert command in told
+    assert run(*command.split()[2:]).stdout == f"m: {one} is active\n"
+    (tmp_path / "w.gguf").write_text("two")
+    assert "already" not in run("push", "m", "w.gguf").stdout  # `activate` means this one anyway
 
 
 def test_the_list_has_versions_states_and_the_last_step(run, pushed):

@@ -16,12 +16,17 @@ from hybridge.core.errors import ConfigError, ModelError
 
 LLAMA = """#!/bin/sh
 # Speaks as llama.cpp's own program does.
+echo "version: 0.6.0-dev"
+echo "llama_quantize: quantizing '$1' to '$2' as $3"
 case "$*" in
   *--allow-requantize*) shift ;;
-  *) echo "main: quantizing '$1'"; echo "failed: requantizing from type q4_1 is disabled"; exit 1 ;;
+  *) printf "[   1/   2] token_embd.weight - [ 64, 32], type = q4_1, "
+     echo "llama_model_quantize: failed to quantize: requantizing from type q4_1 is disabled"
+     exit 1 ;;
 esac
 echo "[   1/   2] token_embd.weight - [ 64, 32], type = q4_1"
 echo "[   2/   2] output.weight - [ 64, 32], type = q4_1"
+echo "llama_model_quantize_impl: WARNING: 1 of 2 tensor(s) required fallback quantization"
 printf 'GGUF %s' "$3" > "$2"
 """
 
@@ -106,14 +111,17 @@ def test_a_gguf_file_goes_through_llama_cpps_own_program(models, tmp_path: Path)
     result = models("quantize", "a.gguf", "-o", "b.gguf", "--type", "Q8_0", "--requantize")
     assert result.exit_code == 0
     assert (tmp_path / "b.gguf").read_bytes() == b"GGUF Q8_0"
+    assert "1 tensors got another type: their rows do not fit Q8_0" in result.stdout
 
 
 @pytest.mark.usefixtures("llama")
 def test_the_programs_reason_is_told_with_a_way_out(models, tmp_path: Path) -> None:
     result = models("quantize", "a.gguf", "-o", "b.gguf")
     assert isinstance(result.exception, ModelError)
-    assert "requantizing from type q4_1 is disabled" in str(result.exception)
-    assert "add --requantize" in str(result.exception)
+    assert str(result.exception) == (
+        "llama-quantize ended with 1: failed to quantize: requantizing from type q4_1 is disabled. "
+        "Its weights are quantised already: start from F16, or add --requantize"
+    )
     assert not (tmp_path / "b.gguf").exists()
 
 

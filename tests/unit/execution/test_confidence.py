@@ -16,7 +16,7 @@ from hybridge.core.response import Token
 from hybridge.execution import evidence, sureness
 from hybridge.execution.confidence import CLEAR_TOKENS, FLAWED, Judge
 from hybridge.execution.head import SHARED, Head, Tree, shipped
-from hybridge.execution.second import same
+from hybridge.execution.second import log_odds, same
 from hybridge.execution.wanted import Wanted
 from hybridge.learning.isotonic import Knots
 
@@ -171,6 +171,25 @@ def test_agreement_never_lowers_it_and_difference_never_raises_it(
 
     assert 0 <= after("Lyon") <= before + 1e-6
     assert before - 1e-6 <= after("It is Paris.") <= 1
+
+
+@pytest.mark.parametrize(
+    ("second", "outcome", "sign"), [("Paris", "agreed", 1), ("Lyon", "differed", -1)]
+)
+@pytest.mark.parametrize("source", ["sample", "model"])
+def test_a_second_answer_weighs_what_was_fitted_for_whoever_gave_it(
+    source: str, second: str, outcome: str, sign: int
+) -> None:
+    def shift(sure: float) -> float:
+        after = JUDGE.with_second(
+            0.5, "Paris", second, wanted=PLAIN, source=source, second_confidence=sure
+        )
+        assert after is not None
+        return log_odds(after)
+
+    level, slope = HEAD.second[source][outcome]
+    assert shift(0.9) == pytest.approx(sign * (level + slope * 0.9))
+    assert shift(0.2) == pytest.approx(sign * (level + slope * 0.2))
 
 
 @pytest.mark.parametrize("second", ["", "I'm sorry, I can't help with that."])

@@ -19,8 +19,10 @@ from hybridge.execution.breaker import Breaker
 from hybridge.execution.confidence import Judge
 from hybridge.execution.config import ExecutionConfig
 from hybridge.execution.egress import Guarded
+from hybridge.execution.head import shipped
 from hybridge.execution.opinion import Terms, ask_again
 from hybridge.execution.runner import Runner
+from hybridge.execution.second import moved
 from hybridge.execution.second_opinion import REST_S, SecondOpinions
 from hybridge.learning.agreement import agree
 from hybridge.testing.backend import (
@@ -161,6 +163,20 @@ async def test_a_second_answer_that_disagrees_makes_it_escalate(stream):
     )
     assert bench.outcomes == ["disagreed"]
     assert bench.edge.running == 0
+
+
+@pytest.mark.parametrize(("text", "outcome"), [("Oslo", "agreed"), ("Bergen", "differed")])
+@pytest.mark.parametrize(("by", "source"), [(None, "sample"), ("other", "model")])
+async def test_it_weighs_what_was_fitted_for_whoever_gave_it(by, source, text, outcome):
+    class Fitted(PlainJudge):
+        with_second = Judge.with_second
+
+    second, terms = first(0.5, text), replace(TERMS, backend=by)
+    bench = Bench(first(0.6), second, other=second, terms=terms, judge=Fitted())
+    _, told = await bench.run(alone=True)
+    assert len(bench.other.calls) == (source == "model")
+    expected = moved(0.6, 0.5, shipped().second[source], agreed=outcome == "agreed")
+    assert told.answer.confidence == pytest.approx(expected)
 
 
 @STREAMS

@@ -14,13 +14,22 @@ from hybridge.edge.sessions import gpu_is_here
 from hybridge.settings import Settings
 
 pytestmark = pytest.mark.anyio
-WITHOUT_MODELS = {"edge": {"backends": []}, "records": {"url": None}}
+NEVER_ASKED = {
+    "edge": {
+        "backends": [
+            {"name": "e", "engine": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
+        ]
+    },
+    "records": {"url": None},
+}
 
 
 async def test_the_encoder_shows_in_the_metrics() -> None:
-    settings = Settings.model_validate(WITHOUT_MODELS | {"routing": {"score_timeout_ms": 20000}})
+    settings = Settings.model_validate(NEVER_ASKED | {"routing": {"score_timeout_ms": 20000}})
     async with wiring.open_house(settings, load=False) as house:
-        await house.score(wiring.request_of("Why is the train late again, and who knows it?"))
+        await house.gateway.explain(
+            wiring.request_of("Why is the train late again, and who knows it?")
+        )
 
         def value(name: str, **labels: str) -> float | None:
             return house.metrics.registry.get_sample_value(f"hybridge_{name}", labels)
@@ -34,9 +43,9 @@ async def test_the_encoder_shows_in_the_metrics() -> None:
 
 
 async def test_a_score_in_no_time_is_counted_as_missed() -> None:
-    settings = Settings.model_validate(WITHOUT_MODELS | {"routing": {"score_timeout_ms": 0.001}})
+    settings = Settings.model_validate(NEVER_ASKED | {"routing": {"score_timeout_ms": 0.001}})
     async with wiring.open_house(settings, load=False) as house:
-        await house.score(wiring.request_of("Why is the train late again?"))
+        await house.gateway.explain(wiring.request_of("Why is the train late again?"))
         name, late = "hybridge_encoder_missed_total", {"reason": "late"}
         while not house.metrics.registry.get_sample_value(name, late):
             await asyncio.sleep(0)

@@ -125,6 +125,8 @@ def _gguf(source: Path, out: Path, kind: str, again: bool, as_json: bool) -> Non
         return
     sizes = f"{done.before_bytes / 1e6:.1f} MB -> {done.after_bytes / 1e6:.1f} MB"
     typer.echo(f"{done.out}: {done.type}, {sizes}")
+    if done.fallbacks:
+        typer.echo(f"{done.fallbacks} tensors got another type: their rows do not fit {done.type}")
 
 
 def _say(said: str) -> None:

@@ -30,7 +30,10 @@ def push(
     """Puts a model into the store as a new version; `activate` puts it to work."""
     from hybridge import wiring
     from hybridge.cli.progress import downloading
+    from hybridge.edge.genai_folder import is_genai, read_folder
 
+    if is_genai(path):
+        read_folder(path)  # raises for one that no engine could load
     store, measured = wiring.library(settings_of(config)).store, _read(metrics)
     with downloading(f"pushing {path.name}") as advance:
         made = store.push(name, path, note=note, metrics=measured, progress=advance)
@@ -38,8 +41,13 @@ def push(
         import msgspec
 
         typer.echo(msgspec.json.encode(made).decode())
-    else:
-        typer.echo(f"{name} {made.version} ({made.size_bytes / 1e6:.1f} MB) is in the store")
+        return
+    typer.echo(f"{name} {made.version} ({made.size_bytes / 1e6:.1f} MB) is in the store")
+    if (latest := store.all(name)[0].version) != made.version:
+        typer.echo(
+            f"it was there already, and {latest} came later: put it to work with "
+            f"`hybridge models activate {name} {made.version}`"
+        )
 
 
 def activate(
