@@ -135,9 +135,11 @@ def _from_file(
     prompts = [row.prompt for row in rows]
     with counting("reading prompts", len(prompts)) as done:
         views = seen(settings, scoring.head, prompts, done)
-    pair = Pair(rows[0].models[0], "", rows[0].models[1])
+    pair, head = Pair(rows[0].models[0], "", rows[0].models[1]), scoring.head.version
     found = [
-        Evidence(pair, EPOCH, task, row.failed, 1.0, None, view, scoring.head.version, f"{n:09d}")
+        Evidence(
+            pair, EPOCH, task, row.failed, 1.0, None, view, head, f"{n:09d}", max(0.0, -row.gain)
+        )
         for n, (row, (view, task)) in enumerate(zip(rows, views, strict=True))
     ]
     grouped = near_duplicates.groups(prompts)

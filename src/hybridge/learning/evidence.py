@@ -44,11 +44,18 @@ class Evidence(Struct, frozen=True):
     head: str = ""
     """Version of the head that the view is of."""
     request_id: str = ""
+    better: float = 0.0
+    """By how much the edge's answer was the better one, 0-1, where that is known."""
+
+    @property
+    def gain(self) -> float:
+        """By how much the cloud's answer was better, -1 to 1: what adapters learn."""
+        return self.failed - self.better
 
 
 def in_order(found: Sequence[Evidence]) -> list[Evidence]:
     """In an order that does not depend on the one they came in."""
-    return sorted(found, key=lambda one: (one.at, one.request_id, one.view or b"", one.failed))
+    return sorted(found, key=lambda one: (one.at, one.request_id, one.view or b"", one.gain))
 
 
 def weights(found: Sequence[Evidence], now: datetime, half_life: timedelta) -> Array:

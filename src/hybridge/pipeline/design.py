@@ -19,6 +19,9 @@ from hybridge.routing.ngrams import BUCKETS, ngrams
 Array = NDArray[Any]
 Sparse = tuple[NDArray[np.int64], NDArray[np.float32]]
 
+LEAST_ROWS = 30
+"""Of a pair, that it takes part in a fit."""
+
 
 class Grams:
     """A sparse matrix of n-grams, row by row."""
@@ -93,7 +96,7 @@ class Design:
     sources: NDArray[np.int64]
     """Number of the row's source, `(n,)`."""
     weights: Array
-    """A row's weight, `(n,)`: sources weigh alike, and the pairs of a source; all together 1."""
+    """A row's weight, `(n,)`: sources weigh alike, and so do the pairs of a source; together 1."""
 
     @classmethod
     def of(cls, rows: Sequence[Row], table: Table, mean: Array, deviation: Array) -> Design:
@@ -133,12 +136,12 @@ def _numbered(names: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _weights(pairs: NDArray[np.int64], sources: NDArray[np.int64]) -> Array:
-    """As `Design.weights` says."""
-    weights = np.zeros(len(pairs))
-    every = np.unique(sources)
-    for source in every:
-        own = np.unique(pairs[sources == source])
+    """As `Design.weights` says; a pair of a few rows says nothing and weighs nothing."""
+    weights, counted = np.zeros(len(pairs)), np.bincount(pairs)
+    known = counted[pairs] >= LEAST_ROWS
+    for source in np.unique(sources[known]):
+        own = np.unique(pairs[known & (sources == source)])
         for pair in own:
-            rows = pairs == pair
-            weights[rows] = 1.0 / (rows.sum() * len(own) * len(every))
-    return weights
+            weights[pairs == pair] = 1.0 / (counted[pair] * len(own))
+    shared: Array = weights / max(1.0, weights.sum())
+    return shared

@@ -10,11 +10,9 @@ are judged anew by today's checks. The same answers give the same bytes.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hybridge.modelstore.catalogue import CATALOGUE
-from hybridge.pipeline.outcome_set import CALIBRATION, TEST, TRAINING, Reply
+from hybridge.pipeline.outcome_set import CALIBRATION, TEST, TRAINING, Reply, write
 from hybridge.pipeline.quiz.every import questions
 from hybridge.pipeline.quiz.question import Question
 
@@ -34,11 +32,11 @@ def pack(files: Mapping[str, Path], out: Path) -> dict[str, Any]:
     """Writes the folder and gives the card. Raises `KeyError` for a model nobody knows."""
     out.mkdir(parents=True, exist_ok=True)
     asked = {question.key: question for question in questions()}
-    written = {"questions.jsonl.gz": _write(out / "questions.jsonl.gz", list(asked.values()))}
+    written = {"questions.jsonl.gz": write(out / "questions.jsonl.gz", list(asked.values()))}
     for name, path in files.items():
         replies = _judged(path, asked)
         model = CATALOGUE[name.split("@")[0]]
-        written[f"{name}.jsonl.gz"] = _write(out / f"{name}.jsonl.gz", replies) | {
+        written[f"{name}.jsonl.gz"] = write(out / f"{name}.jsonl.gz", replies) | {
             "model": model.title,
             "weights_sha256": model.sha256,
             "model_licence": model.licence,
@@ -66,13 +64,6 @@ def _judged(path: Path, asked: Mapping[str, Question]) -> list[Reply]:
         replace(reply, right=asked[key].accepts(reply.answer))
         for key, reply in sorted(replies.items())
     ]
-
-
-def _write(path: Path, rows: Sequence[msgspec.Struct]) -> dict[str, Any]:
-    encode = msgspec.json.encode
-    text = b"".join(encode(row) + b"\n" for row in rows)
-    path.write_bytes(gzip.compress(text, 9, mtime=0))
-    return {"rows": len(rows), "sha256": sha256(text).hexdigest()}
 
 
 def _right(replies: Sequence[Reply], asked: Mapping[str, Question]) -> dict[str, float]:

@@ -78,10 +78,11 @@ def _fit_features(design: Design) -> tuple[Array, Array]:
         return found
 
     found = solved(np.ones(len(wanted), bool))
-    every = np.unique(design.sources)
+    every = np.unique(design.sources[design.weights > 0])
     if len(every) > 1:
-        apart = np.var([solved(design.sources == one) for one in every], axis=0, ddof=1)
-        found = found * found**2 / (found**2 + apart + 1e-12)
+        each = [solved(design.sources == one) for one in every]
+        error = np.var(each, axis=0, ddof=1) / len(every)  # of the mean over sources, squared
+        found = found * found**2 / (found**2 + error + _SOLVED)
     features = np.zeros(len(NAMES))
     features[_OWN] = found
     return features, design.standard @ features

@@ -70,24 +70,32 @@ class Trained:
 
 
 def train(
-    rows: Sequence[Row], table: Table
+    rows: Sequence[Row], table: Table, folds: Sequence[int] = TRAINING
 ) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
-    """The arrays of a head, and its card."""
+    """The arrays of a head, and its card. `folds`: what it is taught with."""
     outcomes.check_leakage(rows)
-    mean, deviation = table.scale_of(outcomes.in_folds(rows, TRAINING))
+    taught = outcomes.in_folds(rows, folds)
+    mean, deviation = table.scale_of(taught)
     arrays = {"mean": mean.astype(np.float32), "deviation": deviation.astype(np.float32)}
     heads = {
-        name: _train(rows, table, (mean, deviation), full=name == "full")
+        name: _train(rows, taught, table, (mean, deviation), full=name == "full")
         for name in ("text", "full")
     }
     for name, head in heads.items():
         arrays |= head.arrays(name)
-    return arrays, _card(rows, {name: head.measured for name, head in heads.items()})
+    return arrays, _card(rows, folds, {name: head.measured for name, head in heads.items()})
 
 
-def _train(rows: Sequence[Row], table: Table, scale: tuple[Array, Array], *, full: bool) -> Trained:
-    """Fits on the training folds, calibrates on small models, measures on the test folds."""
-    taught = Design.of(outcomes.in_folds(rows, TRAINING), table, *scale)
+def _train(
+    rows: Sequence[Row],
+    lessons: Sequence[Row],
+    table: Table,
+    scale: tuple[Array, Array],
+    *,
+    full: bool,
+) -> Trained:
+    """Fits, calibrates on small models, measures on the test folds."""
+    taught = Design.of(lessons, table, *scale)
     linear = fit(taught, full=full)
     small = [row for row in rows if row.weak in SMALL_MODELS]
     calibrations = _calibrations(linear, outcomes.in_folds(small, CALIBRATION), table, scale)
@@ -141,7 +149,9 @@ def without(rows: Sequence[Row], source: str) -> list[Row]:
 
 
 def _card(
-    rows: Sequence[Row], measured: Mapping[str, Mapping[str, Mapping[str, float]]]
+    rows: Sequence[Row],
+    folds: Sequence[int],
+    measured: Mapping[str, Mapping[str, Mapping[str, float]]],
 ) -> dict[str, Any]:
     sources = sorted({row.source for row in rows})
     return {
@@ -154,7 +164,7 @@ def _card(
             }
             for source in sources
         },
-        "folds": {"training": TRAINING, "calibration": CALIBRATION, "test": TEST},
+        "folds": {"training": folds, "calibration": CALIBRATION, "test": TEST},
         "calibrated_on": sorted({row.weak for row in rows} & SMALL_MODELS),
         "test_folds_small_models": {
             name: {
@@ -186,9 +196,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--leave-out", metavar="SOURCE")
     arguments = parser.parse_args(argv)
     rows, prompts = outcomes.read(arguments.outcomes, arguments.groups, arguments.own)
-    if arguments.leave_out:
-        rows = without(rows, arguments.leave_out)
-    arrays, card = train(rows, Table.of(prompts, arguments.embeddings))
+    folds: Sequence[int] = TRAINING
+    if arguments.leave_out:  # tested on another source: no fold of these is needed for that
+        rows, folds = without(rows, arguments.leave_out), (*TEST, *TRAINING)
+    arrays, card = train(rows, Table.of(prompts, arguments.embeddings), folds)
     write(arguments.out, arrays, card)
     json.dump(card["test_folds_small_models"], sys.stdout, indent=2)
 

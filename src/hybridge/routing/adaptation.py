@@ -172,14 +172,15 @@ def study(
     if before is not None:
         seen = based_on(before, seen)
     failed = np.array([one.failed for one in ordered], np.float64)
+    gain = np.array([ordered[place].gain for place in kept], np.float64)
     own = None if groups is None else [groups[ordered[place].request_id] for place in kept]
     if len(kept) >= LEAST:
-        tried = cross_fitted(seen, failed[kept], counts[kept], own)
+        tried = cross_fitted(seen, gain, failed[kept], counts[kept], own)
     else:
         tried = _untried(seen, failed[kept], counts[kept])
     expected = _expected(ordered, kept, tried.speaking)
     has_score = np.isfinite(expected)
-    adapter = fit(seen, failed[kept], weights=counts[kept]) if tried.trial.passed else None
+    adapter = fit(seen, gain, weights=counts[kept]) if tried.trial.passed else None
     made = Adaptation(
         pair,
         tried.trial,
@@ -207,10 +208,15 @@ def _untried(seen: Vector, failed: Array, counts: Array) -> Tried:
 
 
 def cross_fitted(
-    seen: Vector, failed: Array, counts: Array, groups: Sequence[int] | None = None
+    seen: Vector,
+    gain: Array,
+    failed: Array,
+    counts: Array,
+    groups: Sequence[int] | None = None,
 ) -> Tried:
     """Every view is judged by an adapter that saw neither it nor a near-duplicate of it.
 
+    It learns from `gain`, which knows more than who failed, and is calibrated on `failed`.
     `groups`, of near-duplicates: found in the views unless given.
     """
     z = seen[:, PRIOR].astype(np.float64)
@@ -218,7 +224,7 @@ def cross_fitted(
     held_out = np.copy(z)
     for fold in np.unique(own.fold):
         held = own.fold == fold
-        told = fit(seen[~held], failed[~held], weights=counts[~held])
+        told = fit(seen[~held], gain[~held], weights=counts[~held])
         held_out[held] = told.told(seen[held])
     adapted = np.copy(z)
     for fold in np.unique(own.fold):  # calibrated by the others, or its figures would flatter
@@ -284,6 +290,6 @@ def _trial(prior: Array, adapted: Array, counts: Array, group: Places) -> Trial:
 def _version(found: Sequence[Evidence]) -> str:
     digest = sha256()
     for one in found:
-        digest.update(f"{one.at.isoformat()} {one.request_id} {one.failed} {one.task}".encode())
+        digest.update(f"{one.at.isoformat()} {one.request_id} {one.gain} {one.task}".encode())
         digest.update(one.view or b"")
     return f"adapter-{digest.hexdigest()[:8]}"

@@ -98,6 +98,8 @@ class Adapter(Struct, frozen=True):
 def fit(views: Views, labels: Array, prior: Prior | None = None, *, weights: Array) -> Adapter:
     """Fits to labels of 0 (good enough) to 1 (not), each with a weight above 0.
 
+    A label below 0, down to -1, says that the edge's answer was even better than the cloud's: it
+    pulls as far beyond 0 as a 1 does from there (a quasi-likelihood, Wedderburn 1974).
     Finds the mode by steps under a bound on the curvature (Böhning and Lindsay 1988), which needs
     one inversion; the error is Laplace's approximation there. Takes time with the cube of n.
     """

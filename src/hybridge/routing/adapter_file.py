@@ -39,7 +39,7 @@ def written(adaptation: Adaptation) -> bytes:
     np.savez_compressed(
         buffer,
         allow_pickle=False,
-        views=adapter.views.astype(np.float16),
+        views=adapter.views,
         pulls=adapter.pulls,
         curvature=adapter.curvature,
         told=np.frombuffer(msgspec.json.encode(told), np.uint8),

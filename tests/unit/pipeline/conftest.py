@@ -12,7 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hybridge.pipeline import outcome_set
+from hybridge.pipeline.outcome_set import Reply
 from hybridge.pipeline.outcomes import key_of
+from hybridge.pipeline.quiz.checks import Exact
+from hybridge.pipeline.quiz.question import Language, Question
+
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 SUBJECTS = ("a number", "a triangle", "the weather", "a river", "an engine", "a poem")
 
@@ -91,13 +97,24 @@ def _embeddings(folder: Path, groups: dict[str, tuple[str, int]]) -> Path:
 
 
 def _own(folder: Path) -> Path:
-    path = folder / "answers.jsonl"
-    lines = (
-        {"model": "qwen2.5-0.5b", "language": language, "kind": kind,
-         "question": f"{kind} {language} {number}", "right": number % 2 == 0}
+    """An outcome set; half of the answers are right."""
+    out = folder / "own"
+    out.mkdir()
+    asked = [
+        Question(
+            f"{kind} {language} {number}", language, kind, f"topic {number % 12}", Exact(("1",))
+        )
         for kind in ("sum", "fact", "capital", "yes_no")
-        for language in ("en", "zh")
-        for number in range(6)
-    )  # fmt: skip
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+        for language in LANGUAGES
+        for number in range(24)
+    ]
+    replies = [
+        Reply(one.key, "1", (-0.1,), (-3.0,), "stop", right=place % 2 == 0)
+        for place, one in enumerate(asked)
+    ]
+    files = {
+        "questions.jsonl.gz": outcome_set.write(out / "questions.jsonl.gz", asked),
+        "qwen2.5-0.5b.jsonl.gz": outcome_set.write(out / "qwen2.5-0.5b.jsonl.gz", replies),
+    }
+    (out / "card.json").write_text(json.dumps({"files": files}), encoding="utf-8")
+    return out

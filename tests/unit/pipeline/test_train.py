@@ -27,13 +27,13 @@ def test_a_head_learns_what_fails_and_is_calibrated(made, tmp_path: Path) -> Non
     assert card["sources"]["zeroeval"] == {
         "licence": "Apache-2.0", "rows": 240, "weak_models": ["gemma-2-2b-it"],
     }  # fmt: skip
-    assert card["test_folds_small_models"]["text"]["auroc"] > 0.75
-    assert card["test_folds_small_models"]["text"]["ece"] < 0.2
+    assert card["test_folds_small_models"]["text"]["en"]["auroc"] > 0.75
+    assert card["test_folds_small_models"]["text"]["en"]["ece"] < 0.2
 
 
 def test_the_same_outcomes_give_the_same_head(made) -> None:
     files = made()
-    rows, prompts = outcomes.read(files.outcomes, files.groups, [files.own])
+    rows, prompts = outcomes.read(files.outcomes, files.groups, files.own)
     table = Table.of(prompts, files.embeddings)
     (one, _), (other, _) = train.train(rows, table), train.train(rows, table)
     assert all(np.array_equal(one[name], other[name]) for name in one)
@@ -70,12 +70,26 @@ def test_a_prompt_without_a_group_is_an_error(made, tmp_path: Path) -> None:
         outcomes.read(files.outcomes, tmp_path / "none.csv.gz")
 
 
-def test_our_own_questions_of_one_kind_stay_together(made) -> None:
+def test_our_own_questions_about_one_thing_stay_together(made) -> None:
     files = made()
-    rows, _ = outcomes.read(files.outcomes, files.groups, [files.own])
-    own = [row for row in rows if row.source == outcomes.OWN]
-    assert len(own) == 48
-    assert len({(row.group, row.fold) for row in own}) == len({row.group for row in own}) == 8
+    rows, prompts = outcomes.read(files.outcomes, files.groups, files.own)
+    own = [row for row in rows if row.source in outcomes.OWN]
+    assert {row.source for row in own} == set(outcomes.OWN)
+    assert all(row.key in prompts for row in own)
+    assert len({(row.group, row.fold) for row in own}) == len({row.group for row in own}) == 48
+    assert all(row.gain == row.fails for row in own)
+
+
+def test_a_head_that_leaves_out_a_source_knows_nothing_of_it(made, tmp_path: Path) -> None:
+    files, out = made(), tmp_path / "head.npz"
+    train.main([*files.arguments, "--out", str(out), "--leave-out", "zeroeval"])
+    sources = json.loads((tmp_path / "head.card.json").read_text())["sources"]
+    assert sources.keys() == {"mmlu_pro", *outcomes.OWN}
+    rows, _ = outcomes.read(files.outcomes, files.groups, files.own)
+    twin = dataclasses.replace(rows[0], source="mmlu_pro", key="another")
+    assert twin.group not in {row.group for row in train.without([*rows, twin], rows[0].source)}
+    with pytest.raises(SystemExit, match="no such source"):
+        train.without(rows, "nobody")
 
 
 def test_the_transfer_never_trains_on_the_source_it_measures(made) -> None:

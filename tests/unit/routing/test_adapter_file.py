@@ -54,8 +54,10 @@ def altered(path: Path, **changes: np.ndarray) -> Path:
 @pytest.mark.parametrize(
     "change",
     [
-        {"weights": np.zeros(3)},
-        {"weights": np.full_like(MADE.adapter.weights, np.nan)},
+        {"pulls": np.zeros(3)},
+        {"pulls": np.full_like(MADE.adapter.pulls, np.nan)},
+        {"curvature": np.zeros_like(MADE.adapter.curvature)},
+        {"views": MADE.adapter.views[:, :7]},
         {"told": np.frombuffer(b"{}", np.uint8)},
         {"told": np.frombuffer(b"no json", np.uint8)},
         {"told": np.frombuffer(b'{"format": 9}', np.uint8)},

@@ -49,7 +49,7 @@ def test_without_an_embedding_its_place_is_empty() -> None:
 
 
 def test_the_projection_keeps_who_is_like_whom() -> None:
-    """Inner products of n-grams survive on average (Charikar et al. 2002)."""
+    """Inner products of words survive on average (Charikar et al. 2002)."""
     texts = [
         "What is the capital of France?",
         "What is the capital of Spain?",
