@@ -63,7 +63,7 @@ def leave_one_out(
         near = {row.group for row in held}
         left = [row for row in train if row.source != source and row.group not in near]
         scored = _scores(left, held, table) | {LENGTH: np.array([lengths[row.key] for row in held])}
-        for pair, places in _pairs(held).items():
+        for pair, places in pairs_of(held).items():
             told = Told([held[i] for i in places], {n: s[places] for n, s in scored.items()})
             if len(places) >= LEAST_ROWS and _gap(told.rows) > LEAST_GAIN:
                 yield pair, told
@@ -78,7 +78,8 @@ def _scores(left: Sequence[Row], held: Sequence[Row], table: Table) -> dict[str,
     return {TEXT: text, FULL: np.where(seen, full, text)}
 
 
-def _pairs(rows: Sequence[Row]) -> dict[Pair, list[int]]:
+def pairs_of(rows: Sequence[Row]) -> dict[Pair, list[int]]:
+    """The places of each pair's rows."""
     pairs: dict[Pair, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         pairs[row.source, row.weak, row.language].append(place)
