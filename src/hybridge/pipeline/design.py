@@ -19,6 +19,8 @@ from hybridge.routing.ngrams import BUCKETS, ngrams
 Array = NDArray[Any]
 Sparse = tuple[NDArray[np.int64], NDArray[np.float32]]
 
+FAILS_SHARE = 0.25
+"""Of the target: it makes the probability sharper at no price on sources left out."""
 LEAST_ROWS = 30
 """Of a pair, that it takes part in a fit."""
 
@@ -89,8 +91,9 @@ class Design:
     grams: Grams
     fails: Array
     """Whether the weak model fails, `(n,)`."""
-    gain: Array
-    """How much better the strong one does, in deviations of its pair, `(n,)`."""
+    target: Array
+    """What is learned: how much better the strong model does, and with a quarter of the weight
+    whether the weak one fails, each in deviations within the pair, `(n,)`."""
     pairs: NDArray[np.int64]
     """Number of the row's source and weak model, `(n,)`."""
     sources: NDArray[np.int64]
@@ -104,15 +107,14 @@ class Design:
         raw = np.array([table.features[row.key] for row in rows], float)
         pairs = _numbered([(row.source, row.weak) for row in rows])
         sources = _numbered([row.source for row in rows])
-        gain = np.array([row.gain for row in rows])
-        for pair in np.unique(pairs):
-            gain[pairs == pair] /= gain[pairs == pair].std() + 1e-9
+        gain, fails = (np.array(x) for x in zip(*((r.gain, r.fails) for r in rows), strict=True))
+        target = _in_deviations(gain, pairs) + FAILS_SHARE * _in_deviations(fails, pairs)
         return cls(
             np.clip((raw - mean) / deviation, -CLIP, CLIP),
             np.array([table.embeddings[row.key] for row in rows], float),
             Grams([table.grams[row.key] for row in rows]),
-            np.array([row.fails for row in rows]),
-            gain,
+            fails,
+            target,
             pairs,
             sources,
             _weights(pairs, sources),
@@ -128,6 +130,14 @@ class Design:
             rows = self.pairs == pair
             out[rows] -= out[rows].mean(axis=0)
         return out
+
+
+def _in_deviations(values: Array, pairs: NDArray[np.int64]) -> Array:
+    """Divided by their deviation within each pair."""
+    out = values.astype(float)
+    for pair in np.unique(pairs):
+        out[pairs == pair] /= values[pairs == pair].std() + 1e-9
+    return out
 
 
 def _numbered(names: Sequence[Any]) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from hybridge.pipeline.design import Array, Design, Grams
 from hybridge.routing.features import NAMES
 from hybridge.routing.ngrams import BUCKETS
 
-RIDGE, EMBEDDING_RIDGE, NGRAM_RIDGE = 10.0, 0.3, 0.2
+RIDGE, EMBEDDING_RIDGE, NGRAM_RIDGE = 5.0, 0.3, 0.2
 """Penalties, chosen by leaving out one source after the other (docs/explanation/scorer.md)."""
 NGRAM_STEPS = 40
 LENGTH_SHARE = 0.5
@@ -44,9 +44,9 @@ class Linear:
 
 
 def fit(design: Design, *, full: bool) -> Linear:
-    """Weights that tell within each pair on which prompts the strong model gains, in squares."""
+    """Weights that tell the target best within each pair, in squares."""
     features, said = _fit_features(design)
-    left = design.centred(design.gain) - design.centred(said)
+    left = design.centred(design.target) - design.centred(said)
     said = said + LENGTH_SHARE * float(np.std(said)) * design.standard[:, _LENGTH]
     features[_LENGTH] += LENGTH_SHARE * float(np.std(design.standard @ features))
     embedding = None
@@ -56,7 +56,7 @@ def fit(design: Design, *, full: bool) -> Linear:
         said = said + design.embeddings @ embedding
     ngrams = _fit_ngrams(design.grams, left, design.weights)
     said = said + design.grams.dot(ngrams)
-    bias = float(np.average(design.gain - said, weights=design.weights))
+    bias = float(np.average(design.target - said, weights=design.weights))
     return Linear(bias, features, ngrams, embedding)
 
 
@@ -69,7 +69,7 @@ def _fit_features(design: Design) -> tuple[Array, Array]:
 
     A weight on which the sources disagree is shrunk: it would be as wrong on the next source.
     """
-    x, wanted = design.centred(design.standard[:, _OWN]), design.centred(design.gain)
+    x, wanted = design.centred(design.standard[:, _OWN]), design.centred(design.target)
 
     def solved(rows: Array) -> Array:
         weights = design.weights[rows] / design.weights[rows].sum()

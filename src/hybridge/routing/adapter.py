@@ -18,9 +18,22 @@ from hybridge.routing.view import EMBEDDING, FEATURES, LENGTH, PRIOR, PROJECTED,
 
 Array = NDArray[np.float64]
 Views = NDArray[np.floating]
+SURE = 400
+"""Labels that the error of a score is told from: with all of them it would take too long."""
 _STEPS = 200
 _CLOSE = 1e-6
 _TINY = 1e-9
+
+
+class Sides(Struct, frozen=True):
+    """What of views takes part in their covariance, each part of its own kind, `n` rows each."""
+
+    word: Views
+    length: Views
+    topic: Views
+    form: Views
+    form_square: Views
+    wording: Views
 
 
 class Prior(Struct, frozen=True):
@@ -46,15 +59,27 @@ class Prior(Struct, frozen=True):
     wording_slope: float = 3.0
     """How fast two wordings become unlike each other."""
 
-    def covariance(self, one: Views, other: Views) -> Array:
-        """Of the log-odds of two sets of views, `(n, SIZE)` and `(m, SIZE)` to `(n, m)`."""
-        base = self.level + self.word * np.outer(one[:, PRIOR], other[:, PRIOR])
-        base += self.length * np.outer(one[:, LENGTH], other[:, LENGTH])
-        topic = self.topic * (one[:, EMBEDDING] @ other[:, EMBEDDING].T)
-        form = self.form * _radial(one[:, FEATURES], other[:, FEATURES], self.form_width)
-        words = _unit(one[:, PROJECTED]) @ _unit(other[:, PROJECTED]).T
-        wording = self.wording * np.exp(self.wording_slope * (words - 1.0))
-        return np.asarray(base + topic + form + wording, np.float64)
+    def read(self, views: Views) -> Sides:
+        """What a covariance needs of views, `(n, SIZE)`, put beside each other once."""
+        form = views[:, FEATURES] / (self.form_width * np.sqrt(views[:, FEATURES].shape[1]))
+        return Sides(
+            np.sqrt(self.word) * views[:, PRIOR],
+            np.sqrt(self.length) * views[:, LENGTH],
+            np.ascontiguousarray(np.sqrt(self.topic) * views[:, EMBEDDING]),
+            np.ascontiguousarray(form),
+            (form**2).sum(axis=1) / 2.0,
+            np.ascontiguousarray(_unit(views[:, PROJECTED])),
+        )
+
+    def covariance(self, one: Sides, other: Sides) -> Array:
+        """Of the log-odds of two sets of views, `(n, m)`."""
+        linear = self.level + np.outer(one.word, other.word) + np.outer(one.length, other.length)
+        topic = one.topic @ other.topic.T
+        apart = one.form_square[:, None] + other.form_square - one.form @ other.form.T
+        form = self.form * np.exp(-np.maximum(apart, 0.0))
+        alike = one.wording @ other.wording.T
+        wording = self.wording * np.exp(self.wording_slope * (alike - 1.0))
+        return np.asarray(linear + topic + form + wording, np.float64)
 
 
 class Adapter(Struct, frozen=True):
@@ -66,9 +91,13 @@ class Adapter(Struct, frozen=True):
     """How far each of them pulls what is like it, `(n,)`."""
     curvature: Array
     """Of the labels' log-likelihood at the mode: how much each label says, `(n,)`."""
-    precision: NDArray[np.float32]
-    """Of their labels and of what is believed together, `(n, n)`: what the error follows from."""
     prior: Prior
+    sides: Sides
+    """Of the views."""
+    sure: NDArray[np.int64]
+    """Places of the labels that the error is told from, `(k,)`."""
+    precision: NDArray[np.float32]
+    """Of those, of what is believed and of their labels together, `(k, k)`."""
 
     @classmethod
     def untaught(cls, prior: Prior | None = None) -> Self:
@@ -78,20 +107,29 @@ class Adapter(Struct, frozen=True):
     @classmethod
     def of(cls, views: Views, pulls: Array, curvature: Array, prior: Prior) -> Self:
         """From what a fit has found."""
-        precision = _precision(prior.covariance(views, views), curvature).astype(np.float32)
-        return cls(views.astype(np.float32), pulls, curvature, precision, prior)
+        narrow = views.astype(np.float32)
+        sure = np.unique(np.linspace(0, max(0, len(views) - 1), SURE).astype(np.int64))
+        sure = sure[: len(views)]
+        some = prior.read(narrow[sure])
+        precision = _precision(prior.covariance(some, some), curvature[sure]).astype(np.float32)
+        return cls(narrow, pulls, curvature, prior, prior.read(narrow), sure, precision)
 
     def shift(self, view: Views) -> tuple[float, float]:
-        """Log-odds that the edge's answer is not good enough, and their standard deviation."""
-        alike = self.prior.covariance(self.views, view[None])[:, 0]
-        narrow = alike.astype(np.float32)  # else the whole matrix would be widened each time
-        known = float(narrow @ (self.precision @ narrow))
-        variance = float(self.prior.covariance(view[None], view[None])[0, 0]) - known
+        """Log-odds that the edge's answer is not good enough, and their standard deviation.
+
+        With more than `SURE` labels the deviation is told from as many of them, and too large.
+        """
+        asked = self.prior.read(view[None].astype(np.float32))
+        alike = self.prior.covariance(self.sides, asked)[:, 0]
+        some = alike[self.sure].astype(np.float32)
+        known = float(some @ (self.precision @ some))
+        variance = float(self.prior.covariance(asked, asked)[0, 0]) - known
         return float(view[PRIOR] + alike @ self.pulls), float(np.sqrt(max(0.0, variance)))
 
     def told(self, views: Views) -> Array:
         """The log-odds of many views, `(n, SIZE)` to `(n,)`."""
-        told: Array = views[:, PRIOR] + self.prior.covariance(views, self.views) @ self.pulls
+        alike = self.prior.covariance(self.prior.read(views), self.sides)
+        told: Array = views[:, PRIOR] + alike @ self.pulls
         return told
 
 
@@ -106,7 +144,8 @@ def fit(views: Views, labels: Array, prior: Prior | None = None, *, weights: Arr
     start = Adapter.untaught(prior)
     if not len(views):
         return start
-    covariance = start.prior.covariance(views, views)
+    sides = start.prior.read(views)
+    covariance = start.prior.covariance(sides, sides)
     bound, base = weights / 4, np.asarray(views[:, PRIOR], np.float64)
     precision = _precision(covariance, bound)
     pulls = np.zeros(len(views))
@@ -132,14 +171,6 @@ def _precision(covariance: Array, curvature: Array) -> Array:
     noisy = covariance.copy()
     noisy[np.diag_indices_from(noisy)] += 1.0 / curvature
     return np.asarray(np.linalg.inv(noisy), np.float64)
-
-
-def _radial(one: Views, other: Views, width: float) -> Views:
-    """`exp(-d² / 2)`, d in widths, mean over the columns; `(n, k)` and `(m, k)` to `(n, m)`."""
-    apart = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2.0 * (one @ other.T)
-    scale = 2.0 * width * width * one.shape[1]
-    radial: Views = np.exp(-np.maximum(apart, 0.0) / scale)
-    return radial
 
 
 def _unit(rows: Views) -> Views:

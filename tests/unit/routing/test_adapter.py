@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.routing.own_models import World
 
-from hybridge.routing.adapter import Adapter, Prior, fit, sigmoid
+from hybridge.routing.adapter import SURE, Adapter, Prior, fit, sigmoid
 from hybridge.routing.view import PRIOR, SIZE
 
 NONE = np.zeros((0, SIZE), np.float32), np.zeros(0)
@@ -74,9 +74,18 @@ def test_a_label_speaks_for_what_is_like_it_and_less_for_the_rest() -> None:
     views, _ = World(6, prior_knows=0.5).prompts(60)
     one, rest = views[:1], views[1:]
     moved = fit(one, np.ones(1), weights=np.ones(1)).told(views) - views[:, PRIOR]
-    alike = Prior(level=0).covariance(rest, one)[:, 0]
+    prior = Prior(level=0)
+    alike = prior.covariance(prior.read(rest), prior.read(one))[:, 0]
     assert moved[0] == moved.max() > 0
     assert np.corrcoef(alike, moved[1:])[0, 1] > 0.9
+
+
+def test_with_many_labels_the_error_is_told_from_some_of_them() -> None:
+    views, p = World(8).prompts(SURE + 200)
+    adapter = fit(views, (p > 0.5).astype(float), weights=np.ones(len(views)))
+    assert adapter.precision.shape == (SURE, SURE)
+    assert len(set(adapter.sure.tolist())) == SURE
+    assert 0 < adapter.shift(views[0])[1] < Adapter.untaught().shift(views[0])[1]
 
 
 @settings(max_examples=20, deadline=None)
@@ -86,7 +95,8 @@ def test_the_covariance_is_one_and_the_error_stays_below_it(seed: int, n: int) -
     world = World(seed, prior_knows=0.5)
     views, p = world.prompts(n)
     prior = Prior()
-    assert np.linalg.eigvalsh(prior.covariance(views, views)).min() > -1e-6
+    sides = prior.read(views)
+    assert np.linalg.eigvalsh(prior.covariance(sides, sides)).min() > -1e-5
     adapter = fit(views, (p > 0.5).astype(float), weights=np.ones(n))
     asked, _ = world.prompts(5)
     for view in asked:
