@@ -13,7 +13,7 @@ from hybridge.routing.head import Vector
 from hybridge.routing.view import PROJECTED
 
 ALIKE = 0.97
-"""Cosine of two projections of n-grams from which on two texts count as one: the same prompt but
+"""Cosine of two projections of words from which on two texts count as one: the same prompt but
 for a few characters. What merely shares a template is what tomorrow's requests look like, too."""
 Places = NDArray[np.int64]
 

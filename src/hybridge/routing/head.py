@@ -93,7 +93,7 @@ class Head(Struct, frozen=True):
     version: str
     """`prior-` and the beginning of the file's SHA-256."""
     sketch_seed: int = 1
-    """Of the projection that views of a text keep in place of its n-grams."""
+    """Of the projection that views of a text keep in place of its words."""
 
     @classmethod
     def shipped(cls) -> Self:
