@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridge.pipeline.outcomes import Row
-from hybridge.routing.features import CLIP, NAMES, features
-from hybridge.routing.head import CJK_SHARE_MAX, DIMENSIONS
+from hybridge.routing.features import CLIP, features
+from hybridge.routing.head import DIMENSIONS
 from hybridge.routing.ngrams import BUCKETS, ngrams
 
 Array = NDArray[Any]
@@ -53,17 +53,15 @@ class Table:
 
     @classmethod
     def of(cls, prompts: Mapping[str, str], embeddings: Path) -> Table:
-        """Reads `embeddings` (an .npz of `keys` and `x`); a missing or mostly Chinese one is 0."""
+        """Reads `embeddings` (an .npz of `keys` and `x`); a missing one is 0."""
         with np.load(embeddings) as data:
             vectors = data["x"].astype(np.float32)
             known = dict(zip(data["keys"].tolist(), vectors, strict=True))
-        nothing, cjk = np.zeros(DIMENSIONS, np.float32), NAMES.index("cjk_share")
-        described = {key: features(text) for key, text in prompts.items()}
-        legible = {key for key, row in described.items() if row[cjk] <= CJK_SHARE_MAX}
+        nothing = np.zeros(DIMENSIONS, np.float32)
         return cls(
-            described,
+            {key: features(text) for key, text in prompts.items()},
             {key: ngrams(text) for key, text in prompts.items()},
-            {key: known.get(key, nothing) if key in legible else nothing for key in prompts},
+            {key: known.get(key, nothing) for key in prompts},
         )
 
     def scale_of(self, rows: Sequence[Row]) -> tuple[Array, Array]:

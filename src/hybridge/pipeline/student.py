@@ -40,8 +40,8 @@ SHAPE = {
 }
 """BERT-mini's width with half of its layers."""
 TOKENS_AT_ONCE = 4096
-WARM_UP = 0.05
-"""Share of all steps until the learning rate is at its peak; then it falls as a cosine."""
+PEAK, WARM_UP = 1e-3, 0.05
+"""Of the learning rate, and the share of all steps until it is reached; it falls as a cosine."""
 WORD_SIZE, PLACE_SIZE = 0.05, 0.005
 """Deviations of the first word and position embeddings."""
 
@@ -152,17 +152,14 @@ class Lesson:
 class School:
     """Teaches pass by pass; each leaves a checkpoint, from which the next run goes on."""
 
-    def __init__(
-        self, student: Student, lesson: Lesson, passes: int, *, peak: float, seed: int
-    ) -> None:
-        """`peak`: of the learning rate."""
+    def __init__(self, student: Student, lesson: Lesson, passes: int, seed: int) -> None:
         self.student = student
         self._lesson = lesson
         self._passes = passes
         self._seed = seed
         self._steps = passes * sum(1 for _ in lesson.batches(random.Random(seed)))  # noqa: S311
         self._optimiser = torch.optim.AdamW(
-            student.parameters(), lr=peak, weight_decay=0.01, fused=True
+            student.parameters(), lr=PEAK, weight_decay=0.01, fused=True
         )
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimiser, self._rate)
         self.done = 0

@@ -37,8 +37,6 @@ QUERY = "query: "
 BOTH_SENTENCES, BOTH_WORDS = 6000, 3000
 """English texts that both teachers read, besides the questions."""
 CHINESE = ("一", "鿿")
-ROUNDS = ((3, 1e-3), (4, 5e-4))
-"""Passes, and the peak of the learning rate."""
 
 
 class Teachers:
@@ -122,13 +120,20 @@ def measured(student: Student, apart: Mapping[str, Lesson]) -> dict[str, float]:
     }
 
 
+def _vocabulary(texts: Texts, path: Path) -> Tokenizer:
+    """Kept with the passes: another run might put equally frequent pieces in another order."""
+    if not path.is_file():
+        vocabulary(texts.every()).save(str(path))
+    return Tokenizer.from_file(str(path))
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("prompts", "dictionary", "english", "multilingual", "work", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--known", type=Path)
-    for name, usual in {"threads": 1, "seed": 4}.items():
+    for name, usual in {"passes": 3, "threads": 1, "seed": 4}.items():
         parser.add_argument(f"--{name}", type=int, default=usual)
     arguments = parser.parse_args(argv)
     check_free(arguments.out)
@@ -145,20 +150,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     multilingual = Teacher(arguments.multilingual, work / "multilingual.npz", QUERY)
     teachers = Teachers(english, multilingual, texts)
     groups = targets(texts, teachers)
-    tokenizer = vocabulary(texts.every())
+    tokenizer = _vocabulary(texts, work / "tokenizer.json")
     taught, apart = lessons(groups, tokenizer)
     student = Student(tokenizer.get_vocab_size(), taught.vectors.shape[1])
     student.begin(words(tokenizer, teachers), taught.vectors)
     sizes = {name: len(group) for name, (group, _) in groups.items()}
     log = [{"map": round(teachers.map_cosine, 4), "texts": sizes}, measured(student, apart)]
     print(*map(json.dumps, log), sep="\n", flush=True)
-    for number, (passes, peak) in enumerate(ROUNDS):
-        checkpoint = work / f"round-{number + 1}.pt"
-        school = School(student, taught, passes, peak=peak, seed=arguments.seed + 100 * number)
-        school.resume(checkpoint)
-        for done in school.passes(checkpoint):
-            told = {"round": number + 1, "pass": done, **measured(student, apart)}
-            print(json.dumps(told), flush=True)
+    school = School(student, taught, arguments.passes, arguments.seed)
+    school.resume(work / "checkpoint.pt")
+    for number in school.passes(work / "checkpoint.pt"):
+        print(json.dumps({"pass": number, **measured(student, apart)}), flush=True)
     save(student, tokenizer, arguments.out)
     sys.stderr.write(f"{arguments.out} is written\n")
 

@@ -12,14 +12,14 @@ from tests.unit.edge.onnx_graphs import table_graph
 from typer.testing import CliRunner
 
 from hybridge.cli.app import app
-from hybridge.edge.encoder import ASSETS
+from hybridge.edge.encoder import SCORER
 from hybridge.edge.scorer_config import ScorerConfig
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "encoder.onnx").write_bytes(table_graph(30522, 4))
-    shutil.copy(ASSETS / "tokenizer.json", tmp_path)
+    shutil.copy(SCORER / "tokenizer.json", tmp_path)
     return tmp_path
 
 

@@ -59,13 +59,13 @@ def test_it_learns_and_a_stopped_run_goes_on(
     monkeypatch.setattr(lessons, "TOKENS_AT_ONCE", 64)
     student = Student(200, WIDTH)
     before = cosines(student, lesson).mean()
-    school = School(student, lesson, passes=12, peak=1e-3, seed=1)
+    school = School(student, lesson, passes=12, seed=1)
     checkpoint = tmp_path / "checkpoint.pt"
     for number in school.passes(checkpoint):
         if number == 6:
             break
     halfway = cosines(student, lesson).mean()
-    again = School(Student(200, WIDTH), lesson, passes=12, peak=1e-3, seed=1)
+    again = School(Student(200, WIDTH), lesson, passes=12, seed=1)
     again.resume(checkpoint)
     assert again.done == 6
     assert cosines(again.student, lesson).mean() == pytest.approx(halfway)

@@ -46,11 +46,11 @@ def _is_llm(model: str) -> bool:
 
 def _bench_encoder(model: str | None, seconds: float, as_json: bool) -> None:
     from hybridge.cli.progress import counting
-    from hybridge.edge.encoder import ASSETS
+    from hybridge.edge.encoder import SCORER
     from hybridge.edge.encoder_bench import compare
     from hybridge.edge.threads import cores
 
-    place = ASSETS / "encoder.onnx" if model is None else Path(model)
+    place = SCORER / "encoder.onnx" if model is None else Path(model)
     with counting("timing", STEPS) as step:
         so_far = 0
 
