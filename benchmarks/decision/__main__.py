@@ -27,7 +27,7 @@ from benchmarks.decision.prompts import SENTENCES, Size, prompts, sizes
 from benchmarks.decision.stages import Decision, alone, encoding
 from benchmarks.decision.timing import Times, settle_down, time_stages
 from benchmarks.measured import machine, table, write
-from hybridge.edge.encoder import ASSETS, Encoder
+from hybridge.edge.encoder import SCORER, Encoder
 from hybridge.routing.config import RoutingConfig
 from hybridge.routing.rules import Rules
 from hybridge.routing.scorer import HeadScorer
@@ -130,7 +130,7 @@ async def _hurried(calls: int, encoder: Encoder) -> Times:
 
 
 def _sizes() -> tuple[Size, ...]:
-    words = Tokenizer.from_file(str(ASSETS / "tokenizer.json"))
+    words = Tokenizer.from_file(str(SCORER / "tokenizer.json"))
     words.no_padding()
     words.no_truncation()
     return sizes(lambda text: len(words.encode(text).ids))

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from hybridge.edge.encoder import ASSETS
+from hybridge.edge.encoder import MEANING
 from hybridge.pipeline.graph_runner import GraphRunner, cosines
 from hybridge.pipeline.texts import read
 
@@ -74,7 +74,7 @@ def measure(model: str, folder: Path) -> dict:
         for name, place in places.items()
     }
     texts = [line.text for line in read()]
-    shipped = GraphRunner.of(ASSETS / "encoder.onnx", ASSETS / "tokenizer.json").rows(texts)
+    shipped = GraphRunner.of(MEANING / "encoder.onnx", MEANING / "tokenizer.json").rows(texts)
     alike = cosines(shipped, runners[AS_SHIPPED].rows(texts))
     return {
         "export": exported,

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from hybridge.core.embedding import Vectors
 from hybridge.core.errors import ModelError
 from hybridge.edge.embedder_config import SHIPPED, EmbedderConfig, Pooling
-from hybridge.edge.encoder import ASSETS
+from hybridge.edge.encoder import MEANING
 from hybridge.edge.sessions import available, session_options
 
 MAX_TOKENS = 512
@@ -166,7 +166,7 @@ _SHIPPED = _Told(max_tokens=256, positions=512)
 def files(row: EmbedderConfig) -> tuple[Path, Path]:
     """The graph, and the tokenizer in the same folder or in the one above. Raises `ModelError`."""
     if row.model == SHIPPED:
-        return ASSETS / "encoder.onnx", ASSETS / "tokenizer.json"
+        return MEANING / "encoder.onnx", MEANING / "tokenizer.json"
     place = Path(row.model)
     if place.suffix == ".onnx":
         models = [place]

@@ -18,7 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from hybridge.core.errors import ModelError
-from hybridge.routing.features import CLIP, NAMES, cjk_share, features, window
+from hybridge.routing.features import CLIP, NAMES, features, window
 from hybridge.routing.ngrams import BUCKETS, ngrams
 from hybridge.routing.reasons import Contributions, reasons
 
@@ -29,9 +29,6 @@ DIMENSIONS = 384
 """Of the sentence embedding."""
 CHINESE_SHARE = 0.15
 """Above this share of Chinese characters a text is calibrated as a Chinese one."""
-CJK_SHARE_MAX = 0.15
-"""Above this share of Chinese characters the encoder reads mostly unknown tokens: its vector is
-given no weight."""
 
 
 _CJK = NAMES.index("cjk_share")
@@ -113,7 +110,7 @@ class Head(Struct, frozen=True):
     def predict(self, text: str, embedding: Vector | None, *, context_chars: int = 0) -> Prediction:
         """The probability that a small model's answer to `text` is not good enough, and why.
 
-        `embedding`: of the text, shape `(384,)`, unit length; ignored where `legible` says no.
+        `embedding`: of the text, shape `(384,)`, unit length.
         `context_chars`: length of the conversation before it.
         """
         return self.judge(read(text, context_chars), embedding)
@@ -121,14 +118,13 @@ class Head(Struct, frozen=True):
     def judge(self, said: Wording, embedding: Vector | None) -> Prediction:
         """The same of a text that has been read already: nothing is left but to add up."""
         raw = said.features
-        vector = embedding if raw[NAMES.index("cjk_share")] <= CJK_SHARE_MAX else None
-        head = self.text if vector is None else self.full
+        head = self.text if embedding is None else self.full
         # `np.clip` takes longer to call than the 35 numbers take.
         standard = np.minimum(np.maximum((raw - self.mean) / self.deviation, -CLIP), CLIP)
         wording = float(head.ngrams[said.buckets] @ said.weights)
         topic = 0.0
-        if vector is not None and head.embedding is not None:
-            topic = float(vector @ head.embedding)
+        if embedding is not None and head.embedding is not None:
+            topic = float(embedding @ head.embedding)
         by_feature = standard * head.features
         chinese = bool(raw[_CJK] > CHINESE_SHARE)
         slope = (head.chinese if chinese else head.latin)[0]
@@ -139,18 +135,15 @@ class Head(Struct, frozen=True):
             topic=(topic - head.usual_embedding) * slope,
         )
         z = head.bias + float(by_feature.sum()) + wording + topic
-        return Prediction(head.probability(z, chinese=chinese), reasons(told), vector is not None)
+        return Prediction(
+            head.probability(z, chinese=chinese), reasons(told), embedding is not None
+        )
 
 
 def read(text: str, context_chars: int = 0) -> Wording:
     """What needs no encoder, and can be read while it works."""
     buckets, weights = ngrams(text)
     return Wording(features(text, context_chars), buckets, weights, window(text))
-
-
-def legible(text: str) -> bool:
-    """Whether the encoder knows enough of a text; it takes Chinese for unknown tokens."""
-    return bool(text) and cjk_share(text) <= CJK_SHARE_MAX
 
 
 def _parts(raw: bytes) -> tuple[Vector, Vector, Weights, Weights]:

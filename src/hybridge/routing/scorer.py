@@ -12,7 +12,7 @@ from hybridge.core.plan import Score
 from hybridge.learning.evidence import Pair
 from hybridge.routing.adaptation import Adaptation
 from hybridge.routing.facts import Facts
-from hybridge.routing.head import Head, Vector, Wording, legible, read
+from hybridge.routing.head import Head, Vector, Wording, read
 from hybridge.routing.speaking import Word, adapted_word
 from hybridge.routing.view import view
 
@@ -54,8 +54,8 @@ class HeadScorer:
     """The shipped scorer: a trained head on text features, n-grams and a sentence embedding.
 
     The score has a deadline, `timeout_s`. The text is read while the encoder works, and the encoder
-    is waited for as long as there is time left. When it is late, or there is none, or the text is
-    one that it cannot read, the text head speaks alone, and the score says so.
+    is waited for as long as there is time left. When it is late, or there is none, or there is no
+    text, the text head speaks alone, and the score says so.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class HeadScorer:
     async def seen(self, facts: Facts, timeout_s: float) -> Vector | None:
         """The view of a request, for the record; None where the encoder is too late for it."""
         said, embedding = await self._read(facts, time.perf_counter() + timeout_s)
-        if embedding is None and self._encoder is not None and legible(facts.text):
+        if embedding is None and self._encoder is not None and facts.text:
             return None
         return view(self._head, said, embedding, self._head.judge(said, embedding).p)
 
@@ -116,7 +116,7 @@ class HeadScorer:
 
     async def _read(self, facts: Facts, deadline_s: float) -> tuple[Wording, Vector | None]:
         """The text, and its embedding if that is there by the deadline."""
-        if self._encoder is None or not legible(facts.text):
+        if self._encoder is None or not facts.text:
             return read(facts.text, _before(facts)), None
         async with _started(self._encoder, facts.text, deadline_s) as embedding:
             said = read(facts.text, _before(facts))

@@ -38,7 +38,7 @@ from hybridge.wiring.embedders import EmbedderRow, embedding_gateway
 from hybridge.wiring.generation import Generation
 from hybridge.wiring.judging import cloud_judge
 from hybridge.wiring.lasting import Lasting, is_named
-from hybridge.wiring.meaning import similarity, views
+from hybridge.wiring.meaning import views
 from hybridge.wiring.row import Row
 from hybridge.wiring.rows import Condition, Rows, new
 from hybridge.wiring.scoring import Scoring
@@ -226,7 +226,7 @@ class _Builder:
         config = self._settings.cache
         if config is None or config.semantic is None:
             return None
-        return SemanticCache(answers, config, similarity(self._lasting.encoder))
+        return SemanticCache(answers, config, self._lasting.meaning.similarity)
 
     def _runner(self, condition: Condition) -> Runner:
         routing = self._settings.routing
@@ -243,7 +243,7 @@ class _Builder:
                 routing.second_opinion,
                 self._rows,
                 self._lasting,
-                similarity(self._lasting.encoder),
+                self._lasting.meaning.similarity,
                 self._settings.learning.similarity_min,
                 condition.unavailable,
             ),
@@ -260,7 +260,7 @@ class _Builder:
         return Background(
             shadow,
             self._lasting.judge,
-            similarity(self._lasting.encoder),
+            self._lasting.meaning.similarity,
             timeout_s=learning.shadow_timeout_s,
             similarity_min=learning.similarity_min,
             events=self._lasting.events,

@@ -22,7 +22,6 @@ from hybridge.edge.reloadable import Reloadable
 from hybridge.gateway.adapting import Adapting
 from hybridge.gateway.status import ConfigStatus
 from hybridge.routing.facts import gather
-from hybridge.routing.head import legible
 from hybridge.server.app import App
 from hybridge.server.surface import build_app
 from hybridge.settings import Settings
@@ -127,12 +126,9 @@ class House:
         """
         current = self.gateway.current
         facts = [gather(request) for request in requests]
-        readable, pair = (
-            [one.text for one in facts if legible(one.text)],
-            current.gateway.likely_pair(),
-        )
+        texts, pair = [one.text for one in facts if one.text], current.gateway.likely_pair()
         threads = local.thread_shares(current.settings).scorer
-        known = await asyncio.to_thread(vectors, self._lasting.encoder, readable, threads=threads)
+        known = await asyncio.to_thread(vectors, self._lasting.encoder, texts, threads=threads)
         scores = [current.scorer.score_read(one, pair, known.get(one.text)) for one in facts]
         return [
             Explained(await current.gateway.explain(request, score), score)

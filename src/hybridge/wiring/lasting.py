@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from secrets import token_bytes
 from typing import Self
 
@@ -32,6 +33,7 @@ from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
 from hybridge.wiring.following import Following
 from hybridge.wiring.library import library
+from hybridge.wiring.meaning import Meaning
 from hybridge.wiring.news import News
 from hybridge.wiring.scoring import Scoring
 
@@ -65,6 +67,8 @@ class Lasting:
     private_sessions: PrivateSessions
     layers: Layers
     encoder: Encoder
+    """The scorer's."""
+    meaning: Meaning
     head: Head
     """The shipped one."""
     adapting: Adapting
@@ -105,6 +109,8 @@ class Lasting:
             news.take(settings)
         encoder = local.encoder(settings)
         stack.callback(encoder.close)
+        meaning = Meaning(partial(local.meaning_encoder, settings))
+        stack.push_async_callback(meaning.close)
         measures.watch_encoder(metrics, encoder)
         measures.watch_device(metrics)
         following = Following(library(settings), settings.models.poll_s)
@@ -126,6 +132,7 @@ class Lasting:
             PrivateSessions(routing.session_ttl_s, clock),
             Layers(),
             encoder,
+            meaning,
             head,
             adapting,
             Judge(),

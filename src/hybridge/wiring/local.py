@@ -18,7 +18,7 @@ from hybridge.core.request import Feature
 from hybridge.edge import genai_folder
 from hybridge.edge.abilities import abilities
 from hybridge.edge.config import EdgeBackendConfig
-from hybridge.edge.encoder import Encoder
+from hybridge.edge.encoder import MEANING, Encoder
 from hybridge.edge.fetch import Fetcher, SourceReader
 from hybridge.edge.held import Engine, Load
 from hybridge.edge.hub import Hub
@@ -94,15 +94,25 @@ def thread_shares(settings: Settings) -> Shares:
 
 
 def encoder(settings: Settings) -> Encoder:
-    """The scorer's encoder, loaded and warmed up; blocking, half a second without a GPU."""
+    """The scorer's encoder, loaded and warmed up; blocking, a fifth of a second without a GPU."""
     asked = settings.scorer
     return Encoder.shipped(
         threads=asked.threads,
         runs=asked.runs or max(1, thread_shares(settings).scorer // asked.threads),
-        hardware=Hardware(
-            asked.provider, asked.device_id, model_store(settings).folder / "tensorrt"
-        ),
+        hardware=_hardware(settings),
     )
+
+
+def meaning_encoder(settings: Settings) -> Encoder:
+    """The encoder that compares what texts mean, on the scorer's hardware but one run at a time;
+    blocking, half a second."""
+    threads = settings.scorer.threads
+    return Encoder.shipped(threads=threads, hardware=_hardware(settings), folder=MEANING)
+
+
+def _hardware(settings: Settings) -> Hardware:
+    asked = settings.scorer
+    return Hardware(asked.provider, asked.device_id, model_store(settings).folder / "tensorrt")
 
 
 def rollout(

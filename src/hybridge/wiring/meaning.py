@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,6 +17,8 @@ from hybridge.routing.scorer import HeadScorer
 from hybridge.routing.view import pack
 
 TIMEOUT_S = 5.0
+
+_log = logging.getLogger("hybridge.encoder")
 
 
 def views(scorer: HeadScorer) -> Callable[[Facts], Awaitable[bytes | None]]:
@@ -31,22 +35,53 @@ def vectors(encoder: Encoder, texts: Sequence[str], *, threads: int) -> dict[str
     """The embedding of each text, blocking: the very same that it gets alone.
 
     Several are computed at once, each on `threads` threads. In one batch they would be faster by
-    some percent, but an INT8 graph that scales its numbers by all that is in a batch gives a text a
-    vector that depends on its neighbours (cosine .994 on average).
+    some percent on a CPU, but a graph in dynamic INT8 would give a text a vector that depends on
+    its neighbours.
     """
     different = list(dict.fromkeys(texts))
     with ThreadPoolExecutor(max(1, cores() // threads), thread_name_prefix="encoders") as pool:
         return dict(zip(different, pool.map(encoder.encode, different), strict=True))
 
 
-def similarity(encoder: Encoder) -> Callable[[str, str], Awaitable[float | None]]:
-    """Cosine of two texts' embeddings; None for texts that the encoder cannot read."""
+class Meaning:
+    """How alike two English texts are: the cosine of their vectors by all-MiniLM-L6-v2.
 
-    async def alike(one: str, other: str) -> float | None:
+    The thresholds of the semantic cache, of shadow comparisons and of second opinions were measured
+    with that encoder. It is loaded when the first two texts are compared: many gateways never do,
+    and it takes 60 MB.
+    """
+
+    def __init__(self, load: Callable[[], Encoder]) -> None:
+        """`load` blocks, and raises what ONNX Runtime does."""
+        self._load = load
+        self._loading: asyncio.Task[Encoder | None] | None = None
+
+    async def similarity(self, one: str, other: str) -> float | None:
+        """None for texts that the encoder cannot read, or where it is late or cannot be loaded."""
         if not (one.isascii() and other.isascii()):
             return None  # it takes Chinese for unknown tokens: any two texts would be alike
+        encoder = await self._encoder()
+        if encoder is None:
+            return None
         a = await encoder.embed(one, TIMEOUT_S)
         b = await encoder.embed(other, TIMEOUT_S)
         return None if a is None or b is None else float(np.dot(a, b))
 
-    return alike
+    async def close(self) -> None:
+        """Gives back what was loaded."""
+        encoder = None if self._loading is None else await self._loading
+        if encoder is not None:
+            encoder.close()
+
+    async def _encoder(self) -> Encoder | None:
+        """Loaded once, whoever asks first, and whoever of them gives up."""
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._loaded())
+        return await asyncio.shield(self._loading)
+
+    async def _loaded(self) -> Encoder | None:
+        try:
+            return await asyncio.to_thread(self._load)
+        except Exception:  # ONNX Runtime raises classes of its own
+            _log.exception("the encoder that compares texts cannot be loaded")
+            return None

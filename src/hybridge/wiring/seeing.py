@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from hybridge.edge.encoder import Encoder
 from hybridge.routing.facts import gather
-from hybridge.routing.head import Head, legible, read
+from hybridge.routing.head import Head, read
 from hybridge.routing.view import pack, view
 from hybridge.settings import Settings
 from hybridge.wiring import local
@@ -37,7 +37,7 @@ def seen(
         found = []
         for start in range(0, len(prompts), AT_ONCE):
             part = prompts[start : start + AT_ONCE]
-            known = vectors(encoder, list(filter(legible, part)), threads=threads)
+            known = vectors(encoder, list(filter(None, part)), threads=threads)
             for prompt in part:
                 said, vector = read(prompt), known.get(prompt)
                 p = head.judge(said, vector).p

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from hybridge.cli.app import app
 from hybridge.edge.config import EdgeConfig
-from hybridge.edge.encoder import ASSETS
+from hybridge.edge.encoder import SCORER
 from hybridge.edge.scorer_config import ScorerConfig
 from hybridge.testing.weights import tiny_gguf
 
@@ -22,7 +22,7 @@ from hybridge.testing.weights import tiny_gguf
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "encoder.onnx").write_bytes(table_graph(30522, 4))
-    shutil.copy(ASSETS / "tokenizer.json", tmp_path)
+    shutil.copy(SCORER / "tokenizer.json", tmp_path)
     return tmp_path
 
 

@@ -19,7 +19,7 @@ from hybridge.core.embedding import EmbeddingCall
 from hybridge.core.errors import BackendError, Fault, ModelError, Unsupported
 from hybridge.edge.embedder import OnnxEmbedder
 from hybridge.edge.embedder_config import SHIPPED, EmbedderConfig, EmbeddingsConfig
-from hybridge.edge.encoder import ASSETS, Encoder
+from hybridge.edge.encoder import MEANING, Encoder
 from hybridge.edge.sentence_model import SentenceModel
 from hybridge.testing.embedding import embedder_spec, embedding_request
 
@@ -45,8 +45,8 @@ def folder(tmp_path: Path) -> Path:
     """The shipped model as somebody else would have it."""
     place = tmp_path / "minilm"
     place.mkdir()
-    shutil.copy(ASSETS / "encoder.onnx", place / "model.onnx")
-    shutil.copy(ASSETS / "tokenizer.json", place)
+    shutil.copy(MEANING / "encoder.onnx", place / "model.onnx")
+    shutil.copy(MEANING / "tokenizer.json", place)
     return place
 
 
@@ -55,7 +55,7 @@ def call(*texts: str, within_s: float = 60.0) -> EmbeddingCall:
 
 
 def test_a_vector_is_the_scorers_own(model):
-    encoder = Encoder.shipped(threads=1)
+    encoder = Encoder.shipped(threads=1, folder=MEANING)
     text = "What is the capital of France?"
     (reading,) = model.read([text])
     assert np.allclose(model.run([reading.ids])[0], encoder.encode(text), atol=1e-5)
@@ -144,7 +144,7 @@ async def test_who_goes_away_frees_the_thread(embedder):
 
 async def test_the_scorer_goes_on_while_much_is_embedded(embedder):
     """Its session, its thread and its queue are its own."""
-    encoder = Encoder.shipped(threads=1)
+    encoder = Encoder.shipped(threads=1, folder=MEANING)
     much = asyncio.create_task(embedder.embed(call(*[LONG] * 100)))
     await asyncio.sleep(0.05)
     vectors = [await encoder.embed(f"question {i}", 30) for i in range(5)]

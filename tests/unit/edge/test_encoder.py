@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from tests.unit.edge.onnx_graphs import table_graph, unpooled_graph
 from tokenizers import Tokenizer
 
-from hybridge.edge.encoder import ASSETS, BATCH, Encoder, Ran
+from hybridge.edge.encoder import BATCH, SCORER, Encoder, Ran
 from hybridge.edge.run_cost import Cost
 from hybridge.edge.sessions import available
 from hybridge.edge.text_graph import TextGraph, Vector
 
 pytestmark = pytest.mark.anyio
 LONG = "word " * 2000
-WORDS = Tokenizer.from_file(str(ASSETS / "tokenizer.json"))
+WORDS = Tokenizer.from_file(str(SCORER / "tokenizer.json"))
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +107,13 @@ def test_it_asks_for_what_is_here_and_for_the_processor_last() -> None:
 
 def test_a_missing_model_is_an_error_at_load(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"nowhere\.onnx"):
-        Encoder.load(tmp_path / "nowhere.onnx", ASSETS / "tokenizer.json", threads=1)
+        Encoder.load(tmp_path / "nowhere.onnx", SCORER / "tokenizer.json", threads=1)
 
 
 def test_a_graph_that_wants_token_types_and_does_not_pool_works_too(tmp_path: Path) -> None:
     model = tmp_path / "plain.onnx"
     model.write_bytes(unpooled_graph())
-    encoder = Encoder.load(model, ASSETS / "tokenizer.json", threads=1)
+    encoder = Encoder.load(model, SCORER / "tokenizer.json", threads=1)
     assert encoder.encode("a few words").tolist() == [1.0]  # the unit vector of one dimension
     encoder.close()
 

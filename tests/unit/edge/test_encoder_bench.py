@@ -11,7 +11,7 @@ import yaml
 from tests.unit.edge.onnx_graphs import table_graph
 
 from hybridge.core.errors import ModelError
-from hybridge.edge.encoder import ASSETS
+from hybridge.edge.encoder import SCORER
 from hybridge.edge.encoder_bench import Timed, Trial, best, compare, graphs, proposal, trials
 from hybridge.edge.scorer_config import ScorerConfig
 
@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("encoder")
     (place / "small.onnx").write_bytes(table_graph(30522, 2))
     (place / "large.onnx").write_bytes(table_graph(30522, 4))
-    shutil.copy(ASSETS / "tokenizer.json", place)
+    shutil.copy(SCORER / "tokenizer.json", place)
     return place
 
 
@@ -84,6 +84,6 @@ def test_what_is_missing_is_named(tmp_path: Path, missing: str) -> None:
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"nonsense")
-    shutil.copy(ASSETS / "tokenizer.json", tmp_path)
+    shutil.copy(SCORER / "tokenizer.json", tmp_path)
     with pytest.raises(ModelError, match=r"model\.onnx cannot be loaded"):
         compare(tmp_path, 1, 0.1)

@@ -8,7 +8,7 @@ import onnxruntime as ort
 import pytest
 from tests.unit.edge.onnx_graphs import table_graph
 
-from hybridge.edge.encoder import ASSETS, Encoder
+from hybridge.edge.encoder import SCORER, Encoder
 from hybridge.edge.sessions import CPU, PROVIDERS, Hardware, gpu_is_here, open_best, wanted
 
 
@@ -86,7 +86,7 @@ def test_an_encoder_falls_back_with_a_warning(
     if gpu_is_here():
         pytest.skip("there is a GPU here")
     with caplog.at_level("INFO", "hybridge.encoder"):
-        words = ASSETS / "tokenizer.json"
+        words = SCORER / "tokenizer.json"
         encoder = Encoder.load(model, words, threads=1, hardware=Hardware("cuda"))
         Encoder.load(model, words, threads=1).close()
     assert encoder.provider == CPU

@@ -61,7 +61,19 @@ def test_a_folder_says_what_it_is(
     ("files", "said"),
     [
         ({}, "no config.json"),
-        ({"config": {"a": 1}, "modules": [{"type": "x.Dense"}]}, "not known: Dense"),
+        ({"config": {"a": 1}, "modules": [{"type": "x.LSTM"}]}, "not known: LSTM"),
+        (
+            {"config": {"a": 1}, "modules": [{"type": "x.Normalize"}, {"type": "x.Dense"}]},
+            "order that is not known: Normalize, Dense",
+        ),
+        (
+            {
+                "config": {"a": 1},
+                "modules": [{"type": "x.Dense", "path": "2_Dense"}],
+                "2_Dense__config": {"activation_function": "torch.nn.modules.activation.GELU"},
+            },
+            "wants torch.nn.modules.activation.GELU: only Identity and Tanh",
+        ),
         (
             {"config": {"a": 1}, "1_Pooling__config": {"pooling_mode_max_tokens": True}},
             "wants max_tokens: only mean and cls",
@@ -93,6 +105,20 @@ def bert(place: Path, *, classifier: bool = False) -> Path:
     return place
 
 
+def with_dense(place: Path, activation: str) -> Path:
+    """Pooled vectors of 32 numbers become 48."""
+    import torch
+    from safetensors.torch import save_file
+
+    torch.manual_seed(1)
+    kinds = {"Transformer": "", "Pooling": "1_Pooling", "Dense": "2_Dense", "Normalize": "3"}
+    modules = [{"type": f"x.{kind}", "path": path} for kind, path in kinds.items()]
+    write(place, modules=modules, **{"2_Dense__config": {"activation_function": activation}})
+    weights = {"linear.weight": torch.randn(48, 32), "linear.bias": torch.randn(48)}
+    save_file(weights, place / "2_Dense" / "model.safetensors")
+    return place
+
+
 @needs_torch
 @pytest.mark.timeout(600)  # PyTorch's exporter takes its time
 @pytest.mark.parametrize("classifier", [False, True])
@@ -120,6 +146,40 @@ def test_a_model_goes_all_the_way_to_int8(tmp_path: Path, classifier: bool) -> N
         assert model.max_tokens == 64
     with pytest.raises(ConfigError, match="is there already"):
         export(source, out, source="a test")
+
+
+@needs_torch
+@pytest.mark.timeout(600)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("activation", ["torch.nn.modules.linear.Identity", "Tanh"])
+def test_a_dense_layer_is_part_of_the_graph(tmp_path: Path, activation: str) -> None:
+    from safetensors.numpy import load_file
+
+    from hybridge.pipeline.exporting.export import export
+
+    plain, source = bert(tmp_path / "plain"), with_dense(bert(tmp_path / "bert"), activation)
+    write(plain, modules=[{"type": "x.Transformer"}, {"type": "x.Pooling"}])
+    rows = []
+    for folder in (plain, source):
+        out = tmp_path / f"{folder.name}-fp32"
+        export(folder, out, source="a test")
+        runner = GraphRunner.of(out / "model.onnx", out / "tokenizer.json")
+        rows.append(runner.raw([runner.tokens("the weather is fine")])[0])
+    weights = load_file(source / "2_Dense" / "model.safetensors")
+    led = weights["linear.weight"] @ rows[0] + weights["linear.bias"]
+    led = np.tanh(led) if activation == "Tanh" else led
+    assert np.allclose(rows[1], led / np.linalg.norm(led), atol=1e-5)
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore")
+def test_a_dense_layer_without_its_weights_is_refused(tmp_path: Path) -> None:
+    from hybridge.pipeline.exporting.export import export
+
+    source = with_dense(bert(tmp_path / "bert"), "Tanh")
+    (source / "2_Dense" / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="holds no dense layer"):
+        export(source, tmp_path / "out", source="a test")
 
 
 @needs_torch

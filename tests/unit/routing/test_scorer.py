@@ -61,10 +61,18 @@ async def test_the_text_head_speaks_when_it_does_not(encoder: FixedEncoder | Non
     assert score.reasons
 
 
-async def test_the_encoder_is_not_asked_what_it_cannot_read() -> None:
+async def test_the_encoder_reads_chinese_as_well() -> None:
     encoder = FixedEncoder(TOPIC)
     score = await HeadScorer(HEAD, encoder, timeout_s=0.02).score(gather(request("为什么是这样？")))
-    assert score.source == "prior-text"
+    assert score.source == "prior"
+    assert [text for text, _ in encoder.asked] == ["为什么是这样？"]
+
+
+async def test_the_encoder_is_not_asked_of_nothing() -> None:
+    encoder = FixedEncoder(TOPIC)
+    scorer = HeadScorer(HEAD, encoder, timeout_s=0.02)
+    assert (await scorer.score(gather(request("")))).source == "prior-text"
+    assert await scorer.seen(gather(request("")), 1) is not None
     assert not encoder.asked
 
 

@@ -22,7 +22,7 @@ from hybridge.core.events import Events
 from hybridge.core.redaction import Redactor
 from hybridge.core.request import Tier
 from hybridge.edge.embedder_config import SHIPPED, EmbeddingsConfig
-from hybridge.edge.encoder import ASSETS, Encoder
+from hybridge.edge.encoder import MEANING, Encoder
 from hybridge.execution.config import ExecutionConfig
 from hybridge.privacy.guard import Guard
 from hybridge.privacy.policy import Policy
@@ -107,7 +107,7 @@ async def test_without_configuration_the_shipped_model_serves(sdk):
     assert named.data[0].embedding == answer.data[0].embedding
     assert answer.model == SHIPPED
     assert answer.usage.prompt_tokens == 24
-    encoder = Encoder.shipped(threads=1)
+    encoder = Encoder.shipped(threads=1, folder=MEANING)
     assert np.allclose(vectors[0], encoder.encode(texts[0]), atol=1e-5)
     encoder.close()
 
@@ -139,8 +139,8 @@ async def test_chinese_goes_to_the_model_that_reads_it_and_private_texts_stay_he
 async def test_a_folder_is_loaded_at_the_start(tmp_path: Path):
     folder = tmp_path / "my-model"
     folder.mkdir()
-    shutil.copy(ASSETS / "encoder.onnx", folder / "model.onnx")
-    shutil.copy(ASSETS / "tokenizer.json", folder)
+    shutil.copy(MEANING / "encoder.onnx", folder / "model.onnx")
+    shutil.copy(MEANING / "tokenizer.json", folder)
     async with made(configured({"name": "mine", "model": str(folder)})) as rows:
         spec = rows["mine"].embedder.spec
     assert (spec.model, spec.dimensions, spec.languages) == ("my-model", 384, None)

@@ -16,7 +16,7 @@ STEPS = 100
 def run(place: Path | None, seconds: float, *, as_json: bool) -> None:
     """Times the encoder of a file or folder, by default the scorer's, and prints what it found."""
     from hybridge.cli.progress import counting
-    from hybridge.edge.encoder import ASSETS
+    from hybridge.edge.encoder import SCORER
     from hybridge.edge.encoder_bench import compare
     from hybridge.edge.threads import cores
 
@@ -28,7 +28,7 @@ def run(place: Path | None, seconds: float, *, as_json: bool) -> None:
             step(int(share * STEPS) - so_far)
             so_far = int(share * STEPS)
 
-        found = compare(place or ASSETS / "encoder.onnx", cores(), seconds, done)
+        found = compare(place or SCORER / "encoder.onnx", cores(), seconds, done)
     if as_json:
         print_json(_shown(found))
     else:

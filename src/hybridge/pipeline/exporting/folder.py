@@ -22,9 +22,20 @@ CONFIGURATION = (
     "1_Pooling/config.json",
 )
 """Small files that go along with a model, where they are there."""
-_PLAIN = {"Transformer", "Pooling", "Normalize"}
-"""Steps of sentence-transformers that the graph can do."""
+ACTIVATIONS = ("Identity", "Tanh")
+"""Of a dense step, as PyTorch calls them."""
+_STEPS = ("Transformer", "Pooling", "Dense", "Normalize")
+"""Steps of sentence-transformers that the graph can do, in the order that it can do them."""
 _SEQUENCE = "ForSequenceClassification"
+
+
+class Dense(Struct, frozen=True):
+    """A linear layer after pooling."""
+
+    folder: Path
+    """With `model.safetensors`."""
+    activation: str
+    """One of `ACTIVATIONS`."""
 
 
 class Described(Struct, frozen=True):
@@ -37,6 +48,8 @@ class Described(Struct, frozen=True):
     """Of an encoder: whether vectors have length 1."""
     longest: int
     """Tokens it is made to read."""
+    dense: tuple[Dense, ...] = ()
+    """Of an encoder: what follows pooling."""
 
 
 def describe(folder: Path, pooling: Pooling | None = None) -> Described:
@@ -45,10 +58,9 @@ def describe(folder: Path, pooling: Pooling | None = None) -> Described:
     if not config:
         raise ModelError(f"{folder} is no model folder: there is no config.json")
     architectures = config.get("architectures") or [""]
-    steps = [step["type"].rsplit(".", 1)[-1] for step in _list(folder / "modules.json")]
-    strange = sorted(set(steps) - _PLAIN)
-    if strange:
-        raise ModelError(f"{folder / 'modules.json'} has a step that is not known: {strange[0]}")
+    modules = _list(folder / "modules.json")
+    steps = [step["type"].rsplit(".", 1)[-1] for step in modules]
+    _check(steps, folder / "modules.json")
     positions = config.get("max_position_embeddings", 512)
     limit = _json(folder / "sentence_bert_config.json").get("max_seq_length")
     return Described(
@@ -56,7 +68,28 @@ def describe(folder: Path, pooling: Pooling | None = None) -> Described:
         pooling=pooling or _pooling(folder / "1_Pooling" / "config.json"),
         unit=not steps or "Normalize" in steps,
         longest=min(number for number in (positions, limit, 512) if isinstance(number, int)),
+        dense=tuple(
+            _dense(folder / str(module.get("path")))
+            for module, step in zip(modules, steps, strict=True)
+            if step == "Dense"
+        ),
     )
+
+
+def _check(steps: list[str], path: Path) -> None:
+    strange = sorted(set(steps) - set(_STEPS))
+    if strange:
+        raise ModelError(f"{path} has a step that is not known: {strange[0]}")
+    if steps != sorted(steps, key=_STEPS.index):
+        raise ModelError(f"{path} has steps in an order that is not known: {', '.join(steps)}")
+
+
+def _dense(folder: Path) -> Dense:
+    said = str(_json(folder / "config.json").get("activation_function", "Tanh"))
+    activation = said.rsplit(".", 1)[-1]
+    if activation not in ACTIVATIONS:
+        raise ModelError(f"{folder / 'config.json'} wants {said}: only Identity and Tanh are known")
+    return Dense(folder, activation)
 
 
 def _pooling(path: Path) -> Pooling:

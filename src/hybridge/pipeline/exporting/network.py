@@ -7,16 +7,19 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import onnx
 import torch
 import transformers
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from hybridge.core.errors import ModelError
-from hybridge.pipeline.exporting.folder import Described
+from hybridge.pipeline.exporting.folder import Dense, Described
 
 OPSET = 18
 """What PyTorch's exporter writes without a conversion."""
@@ -31,6 +34,7 @@ class Network(nn.Module):
     def __init__(self, model: nn.Module, told: Described) -> None:
         super().__init__()
         self.model = model
+        self.dense = nn.Sequential(*chain.from_iterable(map(_layers, told.dense)))
         self.told = told
 
     def forward(
@@ -47,7 +51,8 @@ class Network(nn.Module):
         else:
             mask = attention_mask.unsqueeze(-1).to(states.dtype)
             pooled = (states * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
-        return nn.functional.normalize(pooled, p=2.0, dim=1) if self.told.unit else pooled
+        led = self.dense(pooled)
+        return nn.functional.normalize(led, p=2.0, dim=1) if self.told.unit else led
 
     def rows(self, ids: Sequence[Sequence[int]], inputs: Sequence[str], pad: int) -> Any:
         """PyTorch's own answer for padded token ids, as an array."""
@@ -57,6 +62,21 @@ class Network(nn.Module):
         known = {"input_ids": padded, "attention_mask": mask, "token_type_ids": padded * 0}
         with torch.no_grad():
             return self(**{name: known[name] for name in inputs}).numpy()
+
+
+def _layers(dense: Dense) -> Iterator[nn.Module]:
+    """A linear layer with its weights, and its activation. Raises `ModelError`."""
+    path = dense.folder / "model.safetensors"
+    try:
+        weights = load_file(path)
+        weight, bias = weights["linear.weight"], weights.get("linear.bias")
+        layer = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None)
+        layer.load_state_dict({"weight": weight} | ({} if bias is None else {"bias": bias}))
+    except (OSError, KeyError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"{path} holds no dense layer: {error}") from error
+    yield layer
+    if dense.activation == "Tanh":
+        yield nn.Tanh()
 
 
 def load(folder: Path, told: Described) -> Network:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hybridge.core.errors import ConfigError
 from hybridge.pipeline.exporting.folder import Kind, describe
+from hybridge.pipeline.graph_runner import MOST_TOKENS
 
 PLACES = ("model.onnx", "onnx/model.onnx")
 
@@ -19,6 +20,8 @@ class Source(Struct, frozen=True):
     graph: Path
     tokenizer: Path
     kind: Kind
+    longest: int
+    """Tokens of a text that is read, at most."""
 
 
 def find(folder: Path) -> Source:
@@ -31,5 +34,7 @@ def find(folder: Path) -> Source:
     tokenizer = folder / "tokenizer.json"
     if not tokenizer.is_file():
         raise ConfigError(f"there is no {tokenizer}")
-    kind = describe(folder).kind if (folder / "config.json").is_file() else "encoder"
-    return Source(folder, graph, tokenizer, kind)
+    if not (folder / "config.json").is_file():
+        return Source(folder, graph, tokenizer, "encoder", MOST_TOKENS)
+    told = describe(folder)
+    return Source(folder, graph, tokenizer, told.kind, min(told.longest, MOST_TOKENS))

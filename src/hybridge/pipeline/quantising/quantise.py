@@ -14,7 +14,7 @@ from msgspec import Struct
 from hybridge.core.errors import ConfigError
 from hybridge.pipeline.destination import carry_over, check_free, publish, workshop
 from hybridge.pipeline.exporting.folder import CONFIGURATION
-from hybridge.pipeline.graph_runner import MOST_TOKENS, GraphRunner, Rows, load_tokenizer
+from hybridge.pipeline.graph_runner import GraphRunner, Rows, load_tokenizer
 from hybridge.pipeline.graphs import optimise
 from hybridge.pipeline.quantising.culprits import Culprit, rank
 from hybridge.pipeline.quantising.integers import Feed, Recipe, candidates, quantise
@@ -96,7 +96,7 @@ class Bench:
         step(f"asking FP32 {len(texts)} texts")
         fp32 = self._rows(self._graph, [line.text for line in texts])
         self._judge = Judge(source.kind, texts, fp32, _label_names(source))
-        runner = GraphRunner(self._graph, self._tokenizer, most=MOST_TOKENS)
+        runner = GraphRunner(self._graph, self._tokenizer, most=source.longest)
         self._feeds: list[Feed] = [runner.feed([runner.tokens(text)]) for text in calibration]
 
     def check(self, names: Sequence[str]) -> None:
@@ -158,12 +158,12 @@ class Bench:
             self._rows(self._graph, texts),
             work=self._work,
             calibration=self._feeds,
-            most=MOST_TOKENS,
+            most=self._source.longest,
             advance=lambda done, total: self._step(f"layer {done} of {total} alone"),
         )
 
     def _rows(self, graph: Path, texts: Sequence[str]) -> Rows:
-        return GraphRunner(graph, self._tokenizer, most=MOST_TOKENS).rows(texts)
+        return GraphRunner(graph, self._tokenizer, most=self._source.longest).rows(texts)
 
     def _done(
         self, recipe: Recipe, verdict: Verdict, culprits: tuple[Culprit, ...], out: Path
