@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridge.pipeline.outcomes import Row
-from hybridge.routing.features import CLIP, features
-from hybridge.routing.head import DIMENSIONS
+from hybridge.routing.features import CLIP, NAMES, features
+from hybridge.routing.head import CHINESE_SHARE, DIMENSIONS
 from hybridge.routing.ngrams import BUCKETS, ngrams
 
 Array = NDArray[Any]
@@ -98,6 +98,8 @@ class Design:
     """Number of the row's source and weak model, `(n,)`."""
     sources: NDArray[np.int64]
     """Number of the row's source, `(n,)`."""
+    chinese: NDArray[np.bool_]
+    """Whether the prompt is a Chinese one, `(n,)`."""
     weights: Array
     """A row's weight, `(n,)`: sources weigh alike, and so do the pairs of a source; together 1."""
 
@@ -117,6 +119,7 @@ class Design:
             target,
             pairs,
             sources,
+            raw[:, NAMES.index("cjk_share")] > CHINESE_SHARE,
             _weights(pairs, sources),
         )
 

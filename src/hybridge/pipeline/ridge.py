@@ -13,6 +13,9 @@ from hybridge.routing.ngrams import BUCKETS
 RIDGE, EMBEDDING_RIDGE, NGRAM_RIDGE = 5.0, 0.3, 0.2
 """Penalties, chosen by leaving out one source after the other (docs/explanation/scorer.md)."""
 NGRAM_STEPS = 40
+CHINESE_FAVOUR = 32.0
+"""Weight of a Chinese row in the fit of the n-grams: they share next to none with English, and only
+the questions of our own teach them."""
 LENGTH_SHARE = 0.5
 """Weight of the prompt's length beside what was learned, in deviations: on sources left out of the
 training length alone tells nearly as much as the rest, and both together tell more than either."""
@@ -54,7 +57,8 @@ def fit(design: Design, *, full: bool) -> Linear:
         embedding = _fit_embedding(design, left)
         left = left - design.centred(design.embeddings @ embedding)
         said = said + design.embeddings @ embedding
-    ngrams = _fit_ngrams(design.grams, left, design.weights)
+    favoured = design.weights * np.where(design.chinese, CHINESE_FAVOUR, 1.0)
+    ngrams = _fit_ngrams(design.grams, left, favoured)
     said = said + design.grams.dot(ngrams)
     bias = float(np.average(design.target - said, weights=design.weights))
     return Linear(bias, features, ngrams, embedding)

@@ -36,6 +36,8 @@ MEANING = (
     "calibrated on benchmark prompts and short everyday questions; the score is 1 + 9 p"
 )
 LANGUAGES = ("en", "zh")
+PARTS = ((3, 4), (5, 6), (7, 8, 9))
+"""Training folds that are left out together while the calibration is fitted."""
 LIMITS = (
     "Chinese training prompts are the questions of our own, short ones with one right answer.",
     "A prompt alone tells little outside the training sources; recorded comparisons tell more.",
@@ -98,7 +100,7 @@ def _train(
     taught = Design.of(lessons, table, *scale)
     linear = fit(taught, full=full)
     small = [row for row in rows if row.weak in SMALL_MODELS]
-    calibrations = _calibrations(linear, outcomes.in_folds(small, CALIBRATION), table, scale)
+    calibrations = _calibrations(rows, lessons, table, scale, full=full)
     measured = {}
     for language in LANGUAGES:
         tested = _of(outcomes.in_folds(small, TEST), language)
@@ -118,14 +120,33 @@ def _of(rows: Sequence[Row], language: str) -> list[Row]:
 
 
 def _calibrations(
-    linear: Linear, rows: Sequence[Row], table: Table, scale: tuple[Array, Array]
+    rows: Sequence[Row],
+    lessons: Sequence[Row],
+    table: Table,
+    scale: tuple[Array, Array],
+    *,
+    full: bool,
 ) -> dict[str, tuple[float, float]]:
-    """By language; that of all rows for a language without any."""
+    """By language, on small models; that of all rows for a language without any.
+
+    Each row is told by a fit that has not seen its fold, the calibration fold by all of the others.
+    """
+    z, fails, chinese = [], [], []
+    for part in (*PARTS, CALIBRATION):
+        held = [row for row in outcomes.in_folds(rows, part) if row.weak in SMALL_MODELS]
+        others = [row for row in lessons if row.fold not in part]
+        if held and others:
+            design = Design.of(held, table, *scale)
+            z.append(fit(Design.of(others, table, *scale), full=full).z(design))
+            fails.append(design.fails)
+            chinese.append([row.language == "zh" for row in held])
+    told, failed = np.concatenate(z), np.concatenate(fails)
+    is_chinese = np.concatenate(chinese)
     found = {}
     for language in LANGUAGES:
-        design = Design.of(_of(rows, language) or rows, table, *scale)
-        alike = np.ones(len(design.fails))
-        found[language] = measures.platt(linear.z(design), design.fails, alike)
+        of = is_chinese == (language == "zh")
+        of = of if of.any() else np.ones(len(told), bool)
+        found[language] = measures.platt(told[of], failed[of], np.ones(int(of.sum())))
     return found
 
 
