@@ -67,8 +67,7 @@ class Teacher:
             sys.stderr.write("\n")
             self._save()
         found = np.stack([self._known[key_of(text)] for text in texts]).astype(np.float32)
-        unit: Vectors = found / np.linalg.norm(found, axis=1, keepdims=True)
-        return unit
+        return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), np.float32)
 
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(self._prefix + text).ids

@@ -48,7 +48,7 @@ class Meaning:
 
     The thresholds of the semantic cache, of shadow comparisons and of second opinions were measured
     with that encoder. It is loaded when the first two texts are compared: many gateways never do,
-    and it takes 60 MB.
+    and it takes 50 MB.
     """
 
     def __init__(self, load: Callable[[], Encoder]) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from hybridge import wiring
 from hybridge.cli.app import app
 from hybridge.edge.sessions import gpu_is_here
+from hybridge.routing.facts import gather
 from hybridge.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -24,12 +25,14 @@ NEVER_ASKED = {
 }
 
 
+async def scored(house: wiring.House, prompt: str) -> None:
+    await house.gateway.current.scorer.score(gather(wiring.request_of(prompt)))
+
+
 async def test_the_encoder_shows_in_the_metrics() -> None:
     settings = Settings.model_validate(NEVER_ASKED | {"routing": {"score_timeout_ms": 20000}})
     async with wiring.open_house(settings, load=False) as house:
-        await house.gateway.explain(
-            wiring.request_of("Why is the train late again, and who knows it?")
-        )
+        await scored(house, "Why is the train late again, and who knows it?")
 
         def value(name: str, **labels: str) -> float | None:
             return house.metrics.registry.get_sample_value(f"hybridge_{name}", labels)
@@ -45,7 +48,7 @@ async def test_the_encoder_shows_in_the_metrics() -> None:
 async def test_a_score_in_no_time_is_counted_as_missed() -> None:
     settings = Settings.model_validate(NEVER_ASKED | {"routing": {"score_timeout_ms": 0.001}})
     async with wiring.open_house(settings, load=False) as house:
-        await house.gateway.explain(wiring.request_of("Why is the train late again?"))
+        await scored(house, "Why is the train late again?")
         name, late = "hybridge_encoder_missed_total", {"reason": "late"}
         while not house.metrics.registry.get_sample_value(name, late):
             await asyncio.sleep(0)
