@@ -23,13 +23,12 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
+from hybridge.pipeline.both_ends import MOST_TOKENS
+
 Vectors = NDArray[np.float32]
 
 VOCABULARY = 18_000
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-MOST_TOKENS, HALF = 128, 64
-READ_CHARS = 1000
-"""As `hybridge.edge.text_graph` reads: both ends of a long text."""
 SHAPE = {
     "hidden_size": 256,
     "num_hidden_layers": 2,
@@ -64,16 +63,6 @@ def vocabulary(texts: Iterable[str]) -> Tokenizer:
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
     )
     return made
-
-
-def read(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """The tokens of each text, as the gateway cuts them."""
-    ends = [
-        text if len(text) <= 2 * READ_CHARS else f"{text[:READ_CHARS]} {text[-READ_CHARS:]}"
-        for text in texts
-    ]
-    every = [encoding.ids for encoding in tokenizer.encode_batch_fast(ends)]
-    return [ids if len(ids) <= MOST_TOKENS else ids[:HALF] + ids[-HALF:] for ids in every]
 
 
 class Student(nn.Module):

@@ -27,10 +27,11 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from hybridge.pipeline.both_ends import read
 from hybridge.pipeline.destination import check_free
 from hybridge.pipeline.encoder_teachers import Map, Teacher, Vectors
 from hybridge.pipeline.encoder_texts import Texts, gathered, held_out
-from hybridge.pipeline.student import Lesson, School, Student, cosines, read, save, vocabulary
+from hybridge.pipeline.student import Lesson, School, Student, cosines, save, vocabulary
 
 QUERY = "query: "
 """What multilingual-e5 wants before a text."""

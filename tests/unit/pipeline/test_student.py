@@ -14,8 +14,9 @@ if any(find_spec(name) is None for name in ("torch", "transformers", "onnxscript
     pytest.skip('needs pip install "hybridge[export]"', allow_module_level=True)
 
 from hybridge.pipeline import student as lessons
+from hybridge.pipeline.both_ends import read
 from hybridge.pipeline.encoder_teachers import Map
-from hybridge.pipeline.student import Lesson, School, Student, cosines, read, save, vocabulary
+from hybridge.pipeline.student import Lesson, School, Student, cosines, save, vocabulary
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 WIDTH = 300
