@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.confidence import cascade, plot, streaming
+from benchmarks.confidence import cascade, page, plot, streaming
 from benchmarks.confidence.goals import missed
 from benchmarks.confidence.scored import scores
 from benchmarks.measured import machine, table, write
@@ -52,6 +52,8 @@ def main() -> int:
     told_ = {"groups": groups, "curves": charts, "streaming": stream, "judged_ms": judged_ms}
     print(f"\n{write('confidence', {'machine': machine(), 'judge': head.version} | told_)}")
     perfect = charts["a cloud that is always right"]
+    if asked.page:
+        page.fill(asked.page, told_)
     if asked.svg:
         asked.svg.write_text(plot.svg(perfect), "utf-8")
     misses = list(missed(groups, perfect, judged_ms))
@@ -174,6 +176,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.confidence", description=__doc__)
     parser.add_argument("--outcomes", type=Path, default=Path("data/outcomes"))
     parser.add_argument("--svg", type=Path, help="where the curves are drawn")
+    parser.add_argument("--page", type=Path, help="the page that the figures are written into")
     parser.add_argument("--check", action="store_true", help="exit 1 when a goal is missed")
     return parser.parse_args()
 

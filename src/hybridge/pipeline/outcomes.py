@@ -38,7 +38,6 @@ SMALL_MODELS = frozenset(
     {
         "qwen2.5-0.5b",
         "qwen2.5-1.5b",
-        "smollm2-135m",
         "stablelm-2-zephyr-1_6b",
         "gemma-2-2b-it",
         "phi-2-psy",
@@ -47,7 +46,7 @@ SMALL_MODELS = frozenset(
         "Phi-3-mini-4k-instruct",
     }
 )
-"""Weak models of at most 4 billion parameters: those an edge really runs. The probability is
+"""Weak models of 0.5 to 4 billion parameters: those an edge really runs. The probability is
 calibrated on them; the larger ones only teach which prompts are harder than others."""
 
 TEST, CALIBRATION, TRAINING = (0, 1), (2,), tuple(range(3, 10))
