@@ -60,7 +60,8 @@ def gathered(
     """
     written = prompts(folder)
     teaching = [text for text in written if not held_out(text)]
-    frequent = [word for word, _ in counted(teaching).most_common(words)]
+    counts = counted(teaching)
+    frequent = sorted(counts, key=lambda word: (-counts[word], word))[:words]
     known = dictionary_words(dictionary)
     asked = {
         language: [one.text for one in questions() if one.language == language]
