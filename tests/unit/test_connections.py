@@ -11,7 +11,16 @@ HOUSE = ROOT / "src" / "hybridge"
 PAGE = ROOT / "docs" / "explanation" / "privacy.md"
 PACKAGES = frozenset(
     {
-        *("aiohttp", "asyncpg", "ftplib", "grpc", "http.client", "httpx", "huggingface_hub"),
+        *(
+            "aiohttp",
+            "asyncpg",
+            "ftplib",
+            "grpc",
+            "http.client",
+            "httpx",
+            "huggingface_hub",
+            "obstore",
+        ),
         *(
             "opentelemetry.exporter.otlp.proto.http",
             "pyqwest",

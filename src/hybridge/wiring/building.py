@@ -71,6 +71,8 @@ async def generation(
         store = shared_store(settings, lasting, before)
         if store is not None and (before is None or before.store is not store):
             undo.push_async_callback(store.close)
+        if settings.cache is not None and settings.cache.semantic is not None:
+            await lasting.meaning.ready()
         built = _Builder(settings, made, embedders, lasting, before, store, look, scoring).build()
         undo.pop_all()
         return built

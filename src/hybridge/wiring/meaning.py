@@ -47,8 +47,8 @@ class Meaning:
     """How alike two English texts are: the cosine of their vectors by all-MiniLM-L6-v2.
 
     The thresholds of the semantic cache, of shadow comparisons and of second opinions were measured
-    with that encoder. It is loaded when the first two texts are compared: many gateways never do,
-    and it takes 50 MB.
+    with that encoder. It is loaded when the first two texts are compared, or by whoever cannot wait
+    for that then: many gateways never do, and it takes 50 MB.
     """
 
     def __init__(self, load: Callable[[], Encoder]) -> None:
@@ -66,6 +66,10 @@ class Meaning:
         a = await encoder.embed(one, TIMEOUT_S)
         b = await encoder.embed(other, TIMEOUT_S)
         return None if a is None or b is None else float(np.dot(a, b))
+
+    async def ready(self) -> None:
+        """Returns when the encoder is loaded, or cannot be."""
+        await self._encoder()
 
     async def close(self) -> None:
         """Gives back what was loaded."""
