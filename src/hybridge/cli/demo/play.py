@@ -20,7 +20,7 @@ from hybridge.core.errors import ConfigError
 from hybridge.server.serve import Listener
 from hybridge.settings import Settings, parse
 
-EDGE_MODEL = "smollm2-135m"
+EDGE_MODEL = "qwen2.5-0.5b"
 GPT_4O = {"input_usd": "2.5", "output_usd": "10"}
 """USD per million tokens; what the stand-in's answers are accounted at."""
 RECOVERY_TIMEOUT_S = 30.0

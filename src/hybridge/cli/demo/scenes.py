@@ -50,6 +50,8 @@ SCENES: tuple[Ask | Act, ...] = (
     Ask("你好！"),
     Ask(f"Answer with this sentence: The library {OPEN}", max_tokens=80),
     Ask(f"Answer with this sentence: The old library {OPEN}", max_tokens=80),
+    Ask("Name the capital of France.", max_tokens=80),
+    Ask("What is the opposite of hot?", max_tokens=80),
     Ask("Write one sentence about the sea.", max_tokens=80),
     Ask("用一句话介绍一下长城。", max_tokens=80),
     Ask(PROOF_EN, max_tokens=64),

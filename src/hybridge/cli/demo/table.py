@@ -99,7 +99,7 @@ def _explanation(stand_in: bool) -> str:
         return "USD is what each request cost, `saved` what the edge saved against the cloud."
     return (
         "The cloud in this demo is a [bold]stand-in[/]: Qwen2.5 0.5B on this machine, behind a "
-        "real HTTP server with 200-800 ms of added latency; the edge is SmolLM2 135M in this "
+        "real HTTP server with 200-800 ms of added latency; the edge is the same model in this "
         "process. USD is what the request would have cost at the price of gpt-4o, `saved` what "
         "the edge saved."
     )
