@@ -20,7 +20,7 @@ from hybridge.modelstore.versions import Versions
 from hybridge.settings import Settings
 from hybridge.settings import parse as parse_settings
 from hybridge.testing.weights import tiny_gguf
-from hybridge.wiring import House, library, open_house
+from hybridge.wiring import House, model_library, open_house
 
 pytestmark = pytest.mark.anyio
 
@@ -55,7 +55,7 @@ async def ask(house: House) -> tuple[str, str]:
 async def serving(tmp_path: Path) -> AsyncIterator[tuple[House, Versions, list[ModelSwitched]]]:
     """A gateway with a folder as its model's first version, the store, and what was switched."""
     settings, switched = settings_in(tmp_path), list[ModelSwitched]()
-    store = library(settings).store
+    store = model_library(settings).store
     store.activate("m", store.push("m", TINY).version)
     async with open_house(settings) as house:
         house._lasting.events.subscribe(
@@ -98,7 +98,7 @@ async def test_files_of_another_engine_are_refused_and_the_folder_stays(serving,
 
 async def test_the_default_engine_says_which_one_runs_a_folder(tmp_path) -> None:
     settings = settings_in(tmp_path, "llamacpp")
-    store = library(settings).store
+    store = model_library(settings).store
     store.activate("m", store.push("m", TINY).version)
     async with open_house(settings) as house:
         with pytest.raises(ModelError, match="set `engine: ortgenai` for backend local"):

@@ -19,7 +19,7 @@ from hybridge.core.wire import parse
 from hybridge.modelstore.versions import Versions
 from hybridge.settings import parse as parse_settings
 from hybridge.testing.weights import tiny_gguf
-from hybridge.wiring import House, library, open_house
+from hybridge.wiring import House, model_library, open_house
 
 pytestmark = pytest.mark.anyio
 LOAD_PER_S = 25
@@ -124,7 +124,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
             **(sections or {}),
         }
         settings = parse_settings(data, {})
-        store = library(settings).store
+        store = model_library(settings).store
         store.activate("m", push(store, tmp_path, 1))
         async with open_house(settings) as house:
             await house.loaded()
@@ -211,7 +211,7 @@ async def test_a_version_that_cannot_be_loaded_at_the_start_is_rolled_back(tmp_p
         "models": {"dir": str(tmp_path / "models")},
     }
     settings = parse_settings(data, {})
-    store = library(settings).store
+    store = model_library(settings).store
     good, mute = push(store, tmp_path, 1), push(store, tmp_path, 2, mute=True)
     store.activate("m", good)
     store.activate("m", mute)
@@ -243,7 +243,7 @@ async def test_versions_come_out_of_a_bucket_and_stay_when_it_is_gone(tmp_path: 
             },
         }
         settings = parse_settings(data, environ)
-        store = library(settings).store
+        store = model_library(settings).store
         first = push(store, tmp_path, 1)
         store.activate("m", first)
         async with open_house(settings) as house:

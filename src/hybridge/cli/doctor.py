@@ -78,7 +78,9 @@ def _models(settings: Settings) -> Iterator[Finding]:
             yield Finding(f"model {name}", "warn", said)
     for name in wiring.stored_models(settings):
         try:
-            yield Finding(f"model {name}", "ok", f"version {wiring.library(settings).active(name)}")
+            yield Finding(
+                f"model {name}", "ok", f"version {wiring.model_library(settings).active(name)}"
+            )
         except HybridgeError as error:
             yield Finding(f"model {name}", "fail", str(error))
     for row in settings.edge.backends:

@@ -3,7 +3,6 @@
 from hybridge.wiring.contest import contest_of, subject
 from hybridge.wiring.house import House, open_house, request_of
 from hybridge.wiring.lasting import Secrecy
-from hybridge.wiring.library import library
 from hybridge.wiring.local import (
     catalogue_models,
     encoder,
@@ -12,6 +11,7 @@ from hybridge.wiring.local import (
     model_store,
     stored_models,
 )
+from hybridge.wiring.model_library import model_library
 from hybridge.wiring.reload import reloading
 from hybridge.wiring.trying import try_ortgenai
 
@@ -23,7 +23,7 @@ __all__ = [
     "encoder",
     "fetcher",
     "hub",
-    "library",
+    "model_library",
     "model_store",
     "open_house",
     "reloading",

@@ -19,8 +19,8 @@ from hybridge.edge.threads import cores
 from hybridge.modelstore.manifest import Progress
 from hybridge.pipeline.export_genai import PRECISIONS
 from hybridge.settings import Settings
-from hybridge.wiring.library import library
 from hybridge.wiring.local import fetcher, is_path
+from hybridge.wiring.model_library import model_library
 
 CONTEXT_TOKENS = 1024
 
@@ -59,7 +59,7 @@ def subject(model: str, settings: Settings, progress: Progress) -> Subject:
     path = Path(model)
     if path.exists() or is_path(model):
         return Subject(model, path, path.with_suffix("") if path.suffix == ".gguf" else path)
-    versions = library(settings)
+    versions = model_library(settings)
     if (active := versions.store.pointer(model).active) is not None:
         folder = versions.bring(model, active, progress)
         return Subject(model, next(iter(sorted(folder.glob("*.gguf"))), folder), Path(model))

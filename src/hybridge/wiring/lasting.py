@@ -32,8 +32,8 @@ from hybridge.wiring import local, measures
 from hybridge.wiring.detection import Layers
 from hybridge.wiring.embedders import EmbedderRows
 from hybridge.wiring.following import Following
-from hybridge.wiring.library import library
 from hybridge.wiring.meaning import Meaning
+from hybridge.wiring.model_library import model_library
 from hybridge.wiring.news import News
 from hybridge.wiring.scoring import Scoring
 
@@ -113,7 +113,7 @@ class Lasting:
         stack.push_async_callback(meaning.close)
         measures.watch_encoder(metrics, encoder)
         measures.watch_device(metrics)
-        following = Following(library(settings), settings.models.poll_s)
+        following = Following(model_library(settings), settings.models.poll_s)
         if record:
             stack.push_async_callback(_ended, asyncio.create_task(following.run()))
         routing = settings.routing

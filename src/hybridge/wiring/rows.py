@@ -15,8 +15,8 @@ from hybridge.modelstore.trial import Terms
 from hybridge.settings import Settings
 from hybridge.wiring import local
 from hybridge.wiring.following import Following
-from hybridge.wiring.library import terms
 from hybridge.wiring.local import Prepare
+from hybridge.wiring.model_library import terms
 from hybridge.wiring.remote import Remote
 from hybridge.wiring.rollout import Rollout
 from hybridge.wiring.row import Around, Row, RowConfig

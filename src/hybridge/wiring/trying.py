@@ -9,8 +9,8 @@ from hybridge.core.clock import SystemClock
 from hybridge.edge.config import EdgeBackendConfig
 from hybridge.edge.ortgenai import OrtGenai
 from hybridge.settings import Settings
-from hybridge.wiring.library import library
 from hybridge.wiring.local import expected, is_path, thread_shares, weights_in
+from hybridge.wiring.model_library import model_library
 from hybridge.wiring.proving import prove
 
 
@@ -33,5 +33,5 @@ async def try_ortgenai(row: EdgeBackendConfig, settings: Settings) -> float:
 def _folder(row: EdgeBackendConfig, settings: Settings) -> Path:
     if is_path(row.model):
         return Path(row.model)
-    versions = library(settings)
+    versions = model_library(settings)
     return weights_in(versions.bring(row.model, versions.active(row.model)), row)

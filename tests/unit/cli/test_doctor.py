@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from hybridge.cli.app import app
 from hybridge.edge import genai_folder
 from hybridge.settings import load
-from hybridge.wiring import library
+from hybridge.wiring import model_library
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_folder_is_loaded_and_asked(diagnosed, tmp_path: Path) -> None:
 
 def test_so_is_the_version_in_force(diagnosed) -> None:
     Path("hybridge.yaml").write_text("{}")
-    store = library(load(Path("hybridge.yaml"))).store
+    store = model_library(load(Path("hybridge.yaml"))).store
     version = store.push("m", TINY).version
     verdict, said = diagnosed("m")
     assert verdict == "fail"

@@ -12,7 +12,7 @@ from hybridge.core.errors import ModelError
 from hybridge.edge import genai_folder
 from hybridge.settings import Settings, parse
 from hybridge.testing.weights import tiny_gguf
-from hybridge.wiring import contest_of, library
+from hybridge.wiring import contest_of, model_library
 from hybridge.wiring.contest import Contest, Subject, subject
 
 
@@ -78,7 +78,7 @@ def test_a_folder_alone_is_timed_alone(settings, exported) -> None:
 
 def test_names_are_looked_up_in_the_store(settings, gguf, exported, monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
-    store = library(settings).store
+    store = model_library(settings).store
     for source, engine in ((gguf, "llamacpp"), (exported, "ortgenai")):
         store.activate("m", store.push("m", source).version)
         found_m = found("m", settings)

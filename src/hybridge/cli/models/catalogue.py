@@ -27,7 +27,7 @@ def list_models(config: Config = None, as_json: Json = False) -> None:
     rows = {row["name"]: row for row in _catalogue(wiring.model_store(settings))}
     failed: ModelError | None = None
     try:
-        for row in _versions(wiring.library(settings).store):
+        for row in _versions(wiring.model_library(settings).store):
             rows[row["name"]] = rows.get(row["name"], {}) | row
     except ModelError as error:
         failed = error  # the catalogue is told all the same
@@ -58,7 +58,7 @@ def pull(
         if not version and model in CATALOGUE:
             path = wiring.fetcher(settings).ensure(model, advance)
         else:
-            library = wiring.library(settings)
+            library = wiring.model_library(settings)
             path = library.bring(model, version or library.active(model), advance)
     typer.echo(str(path))
 

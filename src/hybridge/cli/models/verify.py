@@ -26,7 +26,7 @@ def verify(
     settings = settings_of(config)
     found = [
         *_fetched(wiring.model_store(settings), name),
-        *_pushed(wiring.library(settings).store, name),
+        *_pushed(wiring.model_library(settings).store, name),
     ]
     if name is not None and not found:
         raise ModelError(f"there is nothing of {name} to verify")

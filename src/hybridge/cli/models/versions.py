@@ -34,7 +34,7 @@ def push(
 
     if is_genai(path):
         read_folder(path)  # raises for one that no engine could load
-    store, measured = wiring.library(settings_of(config)).store, _read(metrics)
+    store, measured = wiring.model_library(settings_of(config)).store, _read(metrics)
     with downloading(f"pushing {path.name}") as advance:
         made = store.push(name, path, note=note, metrics=measured, progress=advance)
     if as_json:
@@ -67,7 +67,7 @@ def activate(
     """Puts a version to work. Running gateways load it, try it and then switch, or take it back."""
     from hybridge import wiring
 
-    library = wiring.library(settings_of(config))
+    library = wiring.model_library(settings_of(config))
     pointer = library.store.activate(
         name, version, share=canary, reason=reason, reads=library.is_here
     )
@@ -78,7 +78,7 @@ def rollback(name: Name, reason: Reason = "", config: Config = None, as_json: Js
     """Takes the last step back: ends a trial, else activates the version before."""
     from hybridge import wiring
 
-    pointer = wiring.library(settings_of(config)).store.roll_back(name, reason=reason)
+    pointer = wiring.model_library(settings_of(config)).store.roll_back(name, reason=reason)
     _tell(name, pointer, as_json=as_json)
 
 

@@ -17,7 +17,7 @@ STORE, FETCHED = "store", "fetched"
 _S3 = "s3://"
 
 
-def library(settings: Settings) -> Library:
+def model_library(settings: Settings) -> Library:
     """Asks nobody yet. Raises `ConfigError` for a bucket without the extra."""
     models = settings.models
     folder = models.dir or Path("models")
