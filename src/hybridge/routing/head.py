@@ -89,8 +89,6 @@ class Head(Struct, frozen=True):
     full: Weights
     version: str
     """`prior-` and the beginning of the file's SHA-256."""
-    sketch_seed: int = 1
-    """Of the projection that views of a text keep in place of its words."""
 
     @classmethod
     def shipped(cls) -> Self:
@@ -103,7 +101,7 @@ class Head(Struct, frozen=True):
         try:
             raw = path.read_bytes()
             version = f"prior-{hashlib.sha256(raw).hexdigest()[:12]}"
-            return cls(*_parts(raw), version=version, sketch_seed=_sketch_seed(raw))
+            return cls(*_parts(raw), version=version)
         except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
             raise ModelError(f"{path} is not a scorer head of this version: {error}") from error
 
@@ -154,12 +152,6 @@ def _parts(raw: bytes) -> tuple[Vector, Vector, Weights, Weights]:
     size = len(NAMES)
     mean, deviation = _shaped(arrays["mean"], size), _shaped(arrays["deviation"], size)
     return mean, deviation, _weights(arrays, "text"), _weights(arrays, "full")
-
-
-def _sketch_seed(raw: bytes) -> int:
-    """1 where a head says nothing of it."""
-    with np.load(io.BytesIO(raw), allow_pickle=False) as data:
-        return int(data["sketch_seed"]) if "sketch_seed" in data.files else 1
 
 
 def _weights(arrays: dict[str, Vector], name: str) -> Weights:

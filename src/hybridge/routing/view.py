@@ -6,7 +6,7 @@ a signed random projection of the words (count sketch, Charikar et al. 2002) in 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -42,9 +42,6 @@ class Standard(Protocol):
     @property
     def deviation(self) -> Vector: ...
 
-    @property
-    def sketch_seed(self) -> int: ...
-
 
 def view(head: Standard, said: Wording, embedding: Vector | None, p: float) -> Vector:
     """The view of one text, shape `(SIZE,)`; without an embedding its place is all zero.
@@ -56,7 +53,7 @@ def view(head: Standard, said: Wording, embedding: Vector | None, p: float) -> V
     seen[FEATURES] = np.clip((said.features - head.mean) / head.deviation, -CLIP, CLIP)
     if embedding is not None:
         seen[EMBEDDING] = embedding
-    places, signs = _projection(head.sketch_seed)
+    places, signs = _projection()
     buckets, weights = wordgrams(said.text)
     seen[PROJECTED] = np.bincount(places[buckets], signs[buckets] * weights, minlength=SKETCH)
     return seen
@@ -97,10 +94,10 @@ def unpack(packed: bytes) -> Vector:
     return seen
 
 
-@lru_cache(maxsize=4)
-def _projection(seed: int) -> tuple[NDArray[np.int64], Vector]:
-    """For each bucket its place and its sign: the same on every machine, for a seed."""
-    mixed = np.arange(BUCKETS, dtype=np.uint64) + np.uint64(seed) * np.uint64(BUCKETS)
+@cache
+def _projection() -> tuple[NDArray[np.int64], Vector]:
+    """For each bucket its place and its sign: the same on every machine."""
+    mixed = np.arange(BUCKETS, 2 * BUCKETS, dtype=np.uint64)
     for multiplier in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # splitmix64 (Steele et al. 2014)
         mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(multiplier)
     mixed ^= mixed >> np.uint64(32)
