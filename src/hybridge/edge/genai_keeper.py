@@ -31,14 +31,19 @@ class Keeper:
         backoff_s: float = BACKOFF_S,
     ) -> None:
         self._worker: Worker | None = worker
-        self.why = ""
-        """How the last one was lost, or could not be started."""
+        self._why = ""
         self.given_up = False
         """Whether none will come any more."""
         self._start = start
         self._name = name
         self._backoff_s = backoff_s
         self._watching = asyncio.create_task(self._watch(worker), name=f"keeper of {name}")
+
+    @property
+    def why(self) -> str:
+        """How the last one was lost, or could not be started."""
+        worker = self._worker
+        return _lost(worker.end) if worker is not None and worker.end else self._why
 
     @property
     def worker(self) -> Worker | None:
@@ -58,18 +63,22 @@ class Keeper:
         loop, row = asyncio.get_running_loop(), 0
         while True:
             since = loop.time()
-            self.why = f"its worker process {await asyncio.shield(worker.lost)}"
+            self._why = _lost(await asyncio.shield(worker.lost))
             self._worker = None
             row = 0 if loop.time() - since >= STEADY_S else row
             while self._worker is None:
                 if row >= RESTARTS:
                     self.given_up = True
-                    _log.error("%s: %s; it is not started again", self._name, self.why)
+                    _log.error("%s: %s; it is not started again", self._name, self._why)
                     return
-                _log.error("%s: %s; it is started again", self._name, self.why)
+                _log.error("%s: %s; it is started again", self._name, self._why)
                 await asyncio.sleep(self._backoff_s * 2**row)
                 row += 1
                 try:
                     self._worker = worker = await self._start()
                 except ModelError as error:
-                    self.why = str(error)
+                    self._why = str(error)
+
+
+def _lost(how: str) -> str:
+    return f"its worker process {how}"
