@@ -59,8 +59,8 @@ class Judge:
         """0-1; None when nothing is known: no token probabilities, and a text that looks sane.
 
         With `finish_reason` None, `text` is the beginning of an answer that still goes on. `score`
-        is not used: beside the answer's own signs it adds nothing. `by` is who answered: its
-        weights have a calibration of their own where they were measured, else the shared one.
+        is not used: beside the answer's own signs it adds nothing. `by` is who answered: weights
+        that were measured have trees, wording and calibration of their own.
         """
         del score
         if flaw(text, finish_reason=finish_reason, wanted=wanted) is not None:
@@ -70,9 +70,7 @@ class Judge:
             return None
         shown = evidence.features(said, text, finish_reason=finish_reason, wanted=wanted)
         version = by.version if by is not None else ""
-        told = self._head.calibrated(
-            self._head.log_odds(shown), version=version, script=wanted.script
-        )
+        told = self._head.confidence(shown, version=version, wanted=wanted)
         own = self._measured.get((by.name, version)) if by is not None else None
         return told if own is None else own(told)
 

@@ -1,8 +1,10 @@
 """From evidence to log-odds: a sum of small trees (R5).
 
 Each tree asks the same few yes-or-no questions of every answer and adds one number, which depends
-on what was said to all of them; the sum is the log-odds that the answer is right. Fitted by
-`hybridge.pipeline.confidence`, whose asset says on what and how good it is.
+on what was said to all of them; the sum is the log-odds that the answer is right. Models whose
+answers were measured have a few more trees of their own, and weights for the words of a request:
+what they are asked well and badly. Fitted by `hybridge.pipeline.confidence`, whose asset says on
+what and how good it is.
 """
 
 from __future__ import annotations
@@ -13,9 +15,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Self
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from hybridge.execution.evidence import NAMES
+from hybridge.execution.wanted import Wanted
 from hybridge.learning.isotonic import Knots
 
 SHARED = "shared"
@@ -31,6 +36,33 @@ class Tree(Struct, frozen=True):
     """Eight, by the three answers; the first is the highest bit."""
 
 
+class Model(Struct, frozen=True):
+    """What is fitted for the weights of one model, beside what holds for all."""
+
+    trees: tuple[Tree, ...]
+    levels: Mapping[str, float]
+    wording: Mapping[str, NDArray[np.float32]]
+    """By the request's script: log-odds for each number of its sketch, `(SKETCH,)`."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(
+            tuple(_tree(*tree) for tree in row["trees"]),
+            {script: told["level"] for script, told in row["wording"].items()},
+            {
+                script: np.array(told["sketch"], np.float32)
+                for script, told in row["wording"].items()
+            },
+        )
+
+    def log_odds(self, evidence: Sequence[float], wanted: Wanted) -> float:
+        """What it adds."""
+        total = _sum(self.trees, evidence)
+        if (weights := self.wording.get(wanted.script)) is None:
+            return total
+        return total + self.levels[wanted.script] + float(weights @ wanted.sketch)
+
+
 class Head(Struct, frozen=True):
     """What is fitted: the trees, and curves from log-odds to confidence by kind of weights."""
 
@@ -39,6 +71,8 @@ class Head(Struct, frozen=True):
     trees: tuple[Tree, ...]
     curves: Mapping[str, Mapping[str, Knots]]
     """By the weights' version, then by the request's script, `en` or `zh`; `shared` is there."""
+    models: Mapping[str, Model]
+    """By the weights' version, those that were measured."""
     second: Mapping[str, Mapping[str, Sequence[float]]]
     """What a second answer does to the log-odds: by its source and whether it agrees."""
 
@@ -57,20 +91,28 @@ class Head(Struct, frozen=True):
                 }
                 for version, row in asset["curves"].items()
             },
+            {version: Model.of(row) for version, row in asset["models"].items()},
             asset["second"],
         )
 
-    def log_odds(self, evidence: Sequence[float]) -> float:
-        """That the answer is right, before calibration."""
-        shown, total = evidence, self.bias
-        for tree in self.trees:  # written out: it is most of the judge's time
-            (a, b, c), (x, y, z) = tree.features, tree.above
-            total += tree.values[4 * (shown[a] > x) + 2 * (shown[b] > y) + (shown[c] > z)]
-        return total
+    def log_odds(self, evidence: Sequence[float], *, version: str, wanted: Wanted) -> float:
+        """That the answer is right, before calibration. `version` is of the model's weights."""
+        total = self.bias + _sum(self.trees, evidence)
+        model = self.models.get(version)
+        return total if model is None else total + model.log_odds(evidence, wanted)
 
-    def calibrated(self, log_odds: float, *, version: str, script: str) -> float:
+    def confidence(self, evidence: Sequence[float], *, version: str, wanted: Wanted) -> float:
         """0-1, by the curve of these weights, else by the shared one."""
-        return self.curves.get(version, self.curves[SHARED])[script](log_odds)
+        curve = self.curves.get(version, self.curves[SHARED])[wanted.script]
+        return curve(self.log_odds(evidence, version=version, wanted=wanted))
+
+
+def _sum(trees: Sequence[Tree], shown: Sequence[float]) -> float:
+    total = 0.0
+    for tree in trees:  # written out: it is most of the judge's time
+        (a, b, c), (x, y, z) = tree.features, tree.above
+        total += tree.values[4 * (shown[a] > x) + 2 * (shown[b] > y) + (shown[c] > z)]
+    return total
 
 
 def _tree(features: Sequence[int], above: Sequence[float], values: Sequence[float]) -> Tree:

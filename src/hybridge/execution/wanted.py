@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from hybridge.core.request import Feature, Request
 from hybridge.execution.phrases import CHINESE, HEDGE, LATIN, SORRY
+from hybridge.learning.wordgrams import sketch
 
 Form = Literal["text", "json", "number", "label", "tool_call"]
 Language = Literal["en", "zh"]
@@ -53,8 +57,8 @@ _WORDS_OF_A_HEAD = 4
 _CHARACTERS_OF_A_HEAD = 6
 
 
-class Wanted(Struct, frozen=True):
-    """What can be checked of an answer's form without knowing the right answer."""
+class Wanted(Struct, frozen=True, dict=True):
+    """What a request shows of the answer that it wants; nothing of what the right one is."""
 
     form: Form = "text"
     limited: bool = False
@@ -78,6 +82,11 @@ class Wanted(Struct, frozen=True):
     def words(self) -> frozenset[str]:
         """Words, numbers and Chinese characters of the request."""
         return frozenset(_WORD.findall(self.asked))
+
+    @cached_property
+    def sketch(self) -> NDArray[np.float32]:
+        """Of `asked`, `(wordgrams.SKETCH,)`; 0.1 to 0.6 ms for the first who asks."""
+        return sketch(self.asked)
 
     @classmethod
     def of(cls, request: Request) -> Wanted:

@@ -31,6 +31,23 @@ def fit(
     features: Array, labels: Array, weights: Array, *, rising: int, trees: int = TREES
 ) -> tuple[float, list[Tree]]:
     """Bias and trees; the first `rising` features never lower the sum when they rise."""
+    share = float(np.average(labels, weights=weights))
+    bias = float(np.log(share / (1 - share)))
+    before = np.full(len(labels), bias)
+    return bias, more(features, labels, weights, before, rising=rising, trees=trees)
+
+
+def more(
+    features: Array,
+    labels: Array,
+    weights: Array,
+    before: Array,
+    *,
+    rising: int,
+    trees: int,
+    ridge: float = RIDGE,
+) -> list[Tree]:
+    """Trees on top of the log-odds `before`, (n,)."""
     cuts = [_cuts(column) for column in features.T]
     places = np.stack(
         [
@@ -38,15 +55,14 @@ def fit(
             for cut, column in zip(cuts, features.T, strict=True)
         ]
     )
-    share = float(np.average(labels, weights=weights))
-    bias = float(np.log(share / (1 - share)))
-    z, grown = np.full(len(labels), bias), []
+    z, grown = before, []
     for _ in range(trees):
         p = 1 / (1 + np.exp(-z))
-        tree, leaf = _grow(places, cuts, weights * (labels - p), weights * p * (1 - p), rising)
+        slope, curvature = weights * (labels - p), weights * p * (1 - p)
+        tree, leaf = _grow(places, cuts, slope, curvature, rising, ridge)
         grown.append(tree)
         z = z + np.array(tree[2])[leaf]
-    return bias, grown
+    return grown
 
 
 def log_odds(bias: float, trees: Sequence[Tree], features: Array) -> Array:
@@ -69,20 +85,25 @@ def _cuts(column: Array) -> Array:
 
 
 def _grow(
-    places: NDArray[np.int64], cuts: Sequence[Array], slope: Array, curvature: Array, rising: int
+    places: NDArray[np.int64],
+    cuts: Sequence[Array],
+    slope: Array,
+    curvature: Array,
+    rising: int,
+    ridge: float,
 ) -> tuple[Tree, NDArray[np.int64]]:
     leaf = np.zeros(places.shape[1], dtype=np.int64)
     which: list[int] = []
     above: list[float] = []
     for level in range(LEVELS):
-        feature, cut = _best(places, cuts, slope, curvature, leaf, 1 << level, rising)
+        feature, cut = _best(places, cuts, slope, curvature, leaf, 1 << level, rising, ridge)
         which.append(feature)
         above.append(float(cuts[feature][cut]))
         leaf = 2 * leaf + (places[feature] > cut)
     size = 1 << LEVELS
     sums = np.bincount(leaf, slope, size)
     mass = np.asarray(np.bincount(leaf, curvature, size), dtype=np.float64)
-    values = _risen(RATE * sums / (mass + RIDGE), mass, which, rising)
+    values = _risen(RATE * sums / (mass + ridge), mass, which, rising)
     return (which, above, [round(float(value), 4) for value in values]), leaf
 
 
@@ -94,6 +115,7 @@ def _best(
     leaf: NDArray[np.int64],
     nodes: int,
     rising: int,
+    ridge: float,
 ) -> tuple[int, int]:
     """The question that explains most, asked of all nodes at once. Where the answer to it would
     lower what must rise, a node stays whole, and the question explains nothing there."""
@@ -108,9 +130,9 @@ def _best(
             for what in (slope, curvature)
         )
         right, over = left[:, -1:] - left, below[:, -1:] - below
-        gains = left**2 / (below + RIDGE) + right**2 / (over + RIDGE)
+        gains = left**2 / (below + ridge) + right**2 / (over + ridge)
         if feature < rising:
-            falls = left / (below + RIDGE) > right / (over + RIDGE)
+            falls = left / (below + ridge) > right / (over + ridge)
             gains = np.where(falls, gains[:, -1:], gains)
         gains = gains[:, :-1].sum(axis=0)
         at = int(np.argmax(gains))

@@ -2,8 +2,8 @@
 
     python -m hybridge.pipeline.confidence data/outcomes --out src/hybridge/execution/assets
 
-Trees and curves are fitted on folds 2-9: the trees on all of them, the curves on what trees say
-that have not seen the fold. All figures are of folds 0-1, which nothing is fitted on; a topic lies
+Everything is fitted on folds 2-9 (`judge_layers`); the curves on what layers say that have not
+seen the fold. All figures are of folds 0-1, which nothing is fitted on; a topic lies
 in one fold in both languages.
 """
 
@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from hybridge.execution.confidence import FLAWED
-from hybridge.execution.evidence import NAMES, RISING
+from hybridge.execution.evidence import NAMES
 from hybridge.execution.head import SHARED, Head
 from hybridge.learning import isotonic
 from hybridge.pipeline import boosting, second_answers
-from hybridge.pipeline.judged_rows import Row, beginnings, folds, matrix, right, rows
+from hybridge.pipeline.judge_layers import OWN_TREES, RIGHTS, Layers
+from hybridge.pipeline.judged_rows import Row, right, rows
 from hybridge.pipeline.logistic import Array
 from hybridge.pipeline.measures import auroc, calibration_error
 from hybridge.pipeline.outcome_set import TEST, OutcomeSet, read
@@ -32,15 +33,10 @@ from hybridge.pipeline.resampling import interval
 
 BOUND = 0.7
 """The confidence below which an edge answer is not returned (SPEC R5)."""
-PARTS = ((2, 3), (4, 5), (6, 7), (8, 9))
-"""Folds that are left out together while the curves are fitted."""
-BEGUN = 0.1
-"""What the beginning of an answer weighs beside a whole one."""
-RIGHTS = 30
-"""Right answers, and wrong ones, that a curve of its own needs; with fewer the shared one holds."""
 METHOD = (
     f"{boosting.TREES} oblivious trees of {boosting.LEVELS} levels on log-odds, rising in what the "
-    "tokens' probabilities say; isotonic curves by weights and script, cross-fitted"
+    f"tokens' probabilities say, {OWN_TREES} more for each model's weights; a logistic layer over "
+    "a sketch of the request's words and isotonic curves by weights and script, cross-fitted"
 )
 
 
@@ -55,9 +51,7 @@ def told(head: Head, every: Sequence[Row]) -> Array:
         [
             FLAWED
             if one.flaw is not None
-            else head.calibrated(
-                head.log_odds(one.evidence), version=one.version, script=one.wanted.script
-            )
+            else head.confidence(one.evidence, version=one.version, wanted=one.wanted)
             for one in every
         ]
     )
@@ -67,14 +61,13 @@ def fit(outcomes: OutcomeSet) -> dict[str, Any]:
     """The asset's fitted part."""
     every = [one for name in models(outcomes) for one in rows(outcomes, name)]
     taught = [one for one in every if one.question.fold not in TEST and one.flaw is None]
-    begun = [one for one in beginnings(taught) if one.flaw is None]
-    bias, trees = _trees(taught, begun)
-    z = _unseen(taught, begun)
+    layers = Layers.of(taught)
     weights: dict[str, Any] = {
-        "bias": round(bias, 4),
-        "trees": trees,
+        "bias": round(layers.grown.bias, 4),
+        "trees": layers.grown.trees,
         "features": NAMES,
-        "curves": _curves(taught, z),
+        "models": layers.models(),
+        "curves": _curves(taught, layers.unseen),
     }
     weights["second"] = second_answers.fit(outcomes, taught, _head(weights))
     digest = sha256(json.dumps(weights).encode()).hexdigest()[:8]
@@ -83,23 +76,6 @@ def fit(outcomes: OutcomeSet) -> dict[str, Any]:
 
 def _head(weights: dict[str, Any]) -> Head:
     return Head.of({"version": "", "second": {}} | weights)
-
-
-def _trees(taught: Sequence[Row], begun: Sequence[Row]) -> tuple[float, list[boosting.Tree]]:
-    both = [*taught, *begun]
-    weights = np.array([1.0] * len(taught) + [BEGUN] * len(begun))
-    return boosting.fit(matrix(both), right(both), weights, rising=RISING)
-
-
-def _unseen(taught: Sequence[Row], begun: Sequence[Row]) -> Array:
-    """Log-odds by trees that have not seen the fold, (n,)."""
-    z, place = np.empty(len(taught)), folds(taught)
-    for part in PARTS:
-        held = np.isin(place, part)
-        others = [one for one in taught if one.question.fold not in part]
-        bias, trees = _trees(others, [one for one in begun if one.question.fold not in part])
-        z[held] = boosting.log_odds(bias, trees, matrix(taught)[held])
-    return z
 
 
 def _curves(taught: Sequence[Row], z: Array) -> dict[str, Any]:
@@ -173,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _text(asset: dict[str, Any]) -> str:
     """Indented, and each tree and curve in a line of its own."""
-    short = {key: asset[key] for key in ("trees", "curves") if key in asset}
+    short = {key: asset[key] for key in ("trees", "models", "curves") if key in asset}
     lines = json.dumps({k: v for k, v in asset.items() if k not in short}, indent=2)[:-2]
     for key, value in short.items():
         rows_ = value if key == "trees" else [[name, curve] for name, curve in value.items()]

@@ -8,21 +8,29 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 STEPS = 50
 """Newton's method has long converged by then."""
+CONVERGED = 1e-9
+"""A step that moves no weight by more is the last one."""
 
 
-def fit(features: Array, labels: Array, *, ridge: float = 1.0) -> Array:
+def fit(
+    features: Array, labels: Array, *, ridge: float = 1.0, offset: Array | float = 0.0
+) -> Array:
     """Intercept and weights, by Newton's method; `ridge` shrinks the weights, not the intercept.
 
-    `features` is (n, k), `labels` (n,) of 0 and 1; the result is (k + 1,).
+    `features` is (n, k), `labels` (n,) of 0 and 1, `offset` log-odds that are given, (n,); the
+    result is (k + 1,).
     """
     design = np.column_stack([np.ones(len(features)), features])
     penalty = np.diag([1e-9, *[ridge] * features.shape[1]])
     weights = np.zeros(design.shape[1])
     for _ in range(STEPS):
-        p = _sigmoid(design @ weights)
+        p = _sigmoid(offset + design @ weights)
         slope = design.T @ (p - labels) + penalty @ weights
         curvature = (design.T * (p * (1 - p))) @ design + penalty
-        weights -= np.linalg.solve(curvature, slope)
+        step = np.linalg.solve(curvature, slope)
+        weights -= step
+        if np.abs(step).max() < CONVERGED:
+            break
     return weights
 
 

@@ -57,8 +57,7 @@ def _pair(one: Row, other: Row, source: Source, head: Head) -> Pair:
 def _told(row: Row, head: Head) -> float:
     if row.flaw is not None:
         return FLAWED
-    z = head.log_odds(row.evidence)
-    return head.calibrated(z, version=row.version, script=row.wanted.script)
+    return head.confidence(row.evidence, version=row.version, wanted=row.wanted)
 
 
 def fit(outcomes: OutcomeSet, firsts: Sequence[Row], head: Head) -> dict[str, Any]:

@@ -6,17 +6,14 @@ a signed random projection of the words (count sketch, Charikar et al. 2002) in 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hybridge.learning.wordgrams import SKETCH, sketch
 from hybridge.routing.features import CLIP, NAMES
 from hybridge.routing.head import DIMENSIONS, Vector, Wording
-from hybridge.routing.wordgrams import BUCKETS, wordgrams
 
-SKETCH = 512
 PRIOR = 0
 """Place of the prior's log-odds."""
 LENGTH = 1 + NAMES.index("log_chars")
@@ -53,9 +50,7 @@ def view(head: Standard, said: Wording, embedding: Vector | None, p: float) -> V
     seen[FEATURES] = np.clip((said.features - head.mean) / head.deviation, -CLIP, CLIP)
     if embedding is not None:
         seen[EMBEDDING] = embedding
-    places, signs = _projection()
-    buckets, weights = wordgrams(said.text)
-    seen[PROJECTED] = np.bincount(places[buckets], signs[buckets] * weights, minlength=SKETCH)
+    seen[PROJECTED] = sketch(said.text)
     return seen
 
 
@@ -92,15 +87,3 @@ def unpack(packed: bytes) -> Vector:
     if not np.isfinite(seen).all():
         raise ValueError("a view that is broken")
     return seen
-
-
-@cache
-def _projection() -> tuple[NDArray[np.int64], Vector]:
-    """For each bucket its place and its sign: the same on every machine."""
-    mixed = np.arange(BUCKETS, 2 * BUCKETS, dtype=np.uint64)
-    for multiplier in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # splitmix64 (Steele et al. 2014)
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(multiplier)
-    mixed ^= mixed >> np.uint64(32)
-    places = (mixed % np.uint64(SKETCH)).astype(np.int64)
-    signs = np.where(mixed >> np.uint64(63), 1.0, -1.0).astype(np.float32)
-    return places, signs

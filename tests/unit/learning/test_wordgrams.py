@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridge.routing.wordgrams import BUCKETS, READ_CHARS, wordgrams
+from hybridge.learning.wordgrams import BUCKETS, READ_CHARS, wordgrams
 
 
 def likeness(one: str, other: str) -> float:
