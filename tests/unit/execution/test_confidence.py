@@ -6,6 +6,7 @@ import json
 import math
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,10 +16,11 @@ from hybridge.core.request import Message, Request, Tier
 from hybridge.core.response import Token
 from hybridge.execution import evidence, sureness
 from hybridge.execution.confidence import CLEAR_TOKENS, FLAWED, Judge
-from hybridge.execution.head import SHARED, Head, Tree, shipped
+from hybridge.execution.head import SHARED, Head, Model, Tree, shipped
 from hybridge.execution.second import log_odds, same
 from hybridge.execution.wanted import Wanted
 from hybridge.learning.isotonic import Knots
+from hybridge.learning.wordgrams import SKETCH
 
 BOUND, HOLD = 0.7, 24
 LOGPROBS = st.lists(st.floats(-12, 0), min_size=1, max_size=80)
@@ -40,6 +42,9 @@ WANTED = st.sampled_from(
         asking("How many days are in 3 weeks? Just the number."),
         asking("Is this positive or negative? Answer with one word. I love it."),
     ]
+)
+SPECS = st.sampled_from(
+    [None, *(BackendSpec("local", Tier.EDGE, "m", version=v) for v in ["", *HEAD.models])]
 )
 REASONS = st.sampled_from(["stop", "length", None])
 
@@ -68,16 +73,26 @@ def test_an_answer_of_unlikely_tokens_fails(length: int) -> None:
     assert judge(tokens(*[0.3] * length), "It is Paris." if length > 1 else "Paris") < BOUND
 
 
-@given(LOGPROBS, TEXTS, WANTED, REASONS, st.data())
-def test_a_likelier_token_never_lowers_it(
-    logprobs: list[float], text: str, wanted: Wanted, reason: str | None, data: st.DataObject
+@given(LOGPROBS, TEXTS, WANTED, REASONS, SPECS, st.data())
+def test_a_likelier_token_never_lowers_it_whoever_answered(
+    logprobs: list[float],
+    text: str,
+    wanted: Wanted,
+    reason: str | None,
+    by: BackendSpec | None,
+    data: st.DataObject,
 ) -> None:
     place = data.draw(st.integers(0, len(logprobs) - 1))
     better = [*logprobs]
     better[place] = data.draw(st.floats(logprobs[place], 0))
     before, after = (
         JUDGE.confidence(
-            [Token("x", lp) for lp in said], text, finish_reason=reason, wanted=wanted, score=None
+            [Token("x", lp) for lp in said],
+            text,
+            finish_reason=reason,
+            wanted=wanted,
+            score=None,
+            by=by,
         )
         for said in (logprobs, better)
     )
@@ -86,13 +101,12 @@ def test_a_likelier_token_never_lowers_it(
     assert after >= before - 1e-9
 
 
-@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=40), TEXTS, WANTED, REASONS)
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=40), TEXTS, WANTED, REASONS, SPECS)
 def test_it_stays_between_nought_and_one_whatever_a_backend_sends(
-    logprobs: list[float], text: str, wanted: Wanted, reason: str | None
+    logprobs: list[float], text: str, wanted: Wanted, reason: str | None, by: BackendSpec | None
 ) -> None:
-    told = JUDGE.confidence(
-        [Token("x", lp) for lp in logprobs], text, finish_reason=reason, wanted=wanted, score=None
-    )
+    said = [Token("x", logprob) for logprob in logprobs]
+    told = JUDGE.confidence(said, text, finish_reason=reason, wanted=wanted, score=None, by=by)
     assert told is not None
     assert 0 < told < 1
 
@@ -119,12 +133,13 @@ def test_a_token_that_only_ends_the_answer_says_nothing() -> None:
     assert judge([*said, Token("", math.log(0.01))]) == judge(said)
 
 
-def toy(*trees: Tree, **curves: Knots) -> Head:
+def toy(*trees: Tree, models: dict[str, Model] | None = None, **curves: Knots) -> Head:
     """A head whose log-odds are the trees' and whose curves are these, by version."""
     rise = Knots((-1.0, 1.0), (0.2, 0.8))
     every = {SHARED: rise} | curves
     rows = {version: {"en": curve, "zh": curve} for version, curve in every.items()}
-    return Head("toy", 0.0, trees, rows, {"sample": {"agreed": [1.0, 1.0], "differed": [1.0, 0.0]}})
+    second = {"sample": {"agreed": [1.0, 1.0], "differed": [1.0, 0.0]}}
+    return Head("toy", 0.0, trees, rows, models or {}, second)
 
 
 def spec(version: str) -> BackendSpec:
@@ -140,7 +155,26 @@ def told(judge: Judge, by: BackendSpec | None) -> float | None:
 def test_each_tree_adds_what_the_answers_to_its_questions_say() -> None:
     tree = Tree((0, 2, 2), (0.5, 1.5, 9.0), (1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0))
     head = toy(tree, tree)
-    assert [head.log_odds([a, 9, b]) for a in (0, 1) for b in (1, 2)] == [2.0, 4.0, 6.0, 8.0]
+    summed = [head.log_odds([a, 9, b], version="", wanted=PLAIN) for a in (0, 1) for b in (1, 2)]
+    assert summed == [2.0, 4.0, 6.0, 8.0]
+
+
+def test_weights_that_were_measured_add_trees_and_words_of_their_own() -> None:
+    tree = Tree((0, 0, 0), (0.5, 0.5, 0.5), (1.0, 0, 0, 0, 0, 0, 0, 2.0))
+    chinese, worth = asking("法国的首都是哪里？"), np.arange(SKETCH, dtype=np.float32)
+    head = toy(tree, models={"v1": Model((tree,), {"zh": 0.25}, {"zh": worth})})
+    assert head.log_odds([1.0], version="v2", wanted=chinese) == 2.0
+    assert head.log_odds([1.0], version="v1", wanted=PLAIN) == 4.0
+    said = head.log_odds([1.0], version="v1", wanted=chinese)
+    assert said == pytest.approx(4.25 + float(worth @ chinese.sketch))
+
+
+@pytest.mark.parametrize("version", HEAD.models)
+def test_what_a_model_is_asked_well_raises_its_confidence(version: str) -> None:
+    """Repeating is easy for all of them; the line after a line of a poem none of them knows."""
+    easy, hard = asking("请重复下面这句话：今天下雨。"), asking("“床前明月光”的下一句是什么？")
+    model = HEAD.models[version]
+    assert model.wording["zh"] @ easy.sketch > model.wording["zh"] @ hard.sketch
 
 
 def test_weights_that_were_measured_have_a_calibration_of_their_own() -> None:

@@ -52,19 +52,16 @@ def test_odd_texts_have_one_too(text: str) -> None:
     assert math.isfinite(HEAD.predict(text, TOPIC).p)
 
 
-@pytest.mark.parametrize("chinese", [False, True])
-def test_hard_requests_score_above_trivial_ones_in_both_languages(chinese: bool) -> None:
-    trivial, hard = (
-        [HEAD.predict(text, None).p for text in some if text.isascii() != chinese]
-        for some in (TRIVIAL, HARD)
-    )
+def test_hard_requests_score_above_trivial_ones_in_both_languages() -> None:
+    trivial = [HEAD.predict(text, None).p for text in TRIVIAL]
+    hard = [HEAD.predict(text, None).p for text in HARD]
     assert np.mean(hard) > np.mean(trivial) + 0.1
     assert np.mean([h > t for h in hard for t in trivial]) > 0.9
 
 
 def test_everyday_requests_do_not_get_absurd_scores() -> None:
     for text in TRIVIAL:
-        assert 1 + 9 * HEAD.predict(text, None).p < (4.5 if text.isascii() else 6.5), text
+        assert 1 + 9 * HEAD.predict(text, None).p < 5.5, text
 
 
 def test_the_end_of_a_long_text_is_not_overlooked() -> None:
@@ -113,9 +110,8 @@ def test_the_card_is_of_this_head_and_names_every_licence() -> None:
     assert card["version"] == HEAD.version
     assert {source["licence"] for source in card["sources"].values()} <= {"Apache-2.0", "MIT"}
     for name in ("text", "full"):
-        assert {one["ece"] < 0.07 for one in card["test_folds_small_models"][name].values()} == {
-            True
-        }
+        for measured in card["test_folds_small_models"][name].values():
+            assert measured["ece"] < 0.05
 
 
 def altered(path: Path, **changes: np.ndarray) -> Path:
