@@ -23,7 +23,7 @@ from hybridge.pipeline.judged_rows import Row, rows, wanted
 from hybridge.pipeline.logistic import Array
 from hybridge.pipeline.measures import auroc, calibration_error
 from hybridge.pipeline.outcome_set import TEST, OutcomeSet, read
-from hybridge.pipeline.second_answers import Pair, pairs
+from hybridge.pipeline.second_answers import Pair, by_head, pairs
 
 CLOUDS = {"a cloud that is always right": 1.0, "a cloud that is right in 85 %": 0.85}
 SECOND_LEAST = 50
@@ -73,7 +73,7 @@ def _groups(outcomes: OutcomeSet) -> dict[str, list[Row]]:
 def _seconds(outcomes: OutcomeSet, every: Sequence[Row], head: Head) -> dict[str, list[Pair]]:
     """Pairs by the second's name, those with enough of them."""
     found: dict[str, list[Pair]] = {}
-    for pair in pairs(outcomes, every, head):
+    for pair in pairs(outcomes, every, by_head(head)):
         found.setdefault(pair.second.model, []).append(pair)
     return {name: some for name, some in found.items() if len(some) >= SECOND_LEAST}
 

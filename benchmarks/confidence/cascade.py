@@ -63,7 +63,7 @@ def with_second(
     for place, one in enumerate(every):
         pair = by.get(one.question.key)
         if pair is not None and low <= judge[place] <= high:
-            weights = head.second[pair.source]
+            weights = head.of_second(pair.source, pair.second.version) or {}
             after[place] = moved(
                 float(judge[place]), pair.second_confidence, weights, agreed=pair.agreed
             )

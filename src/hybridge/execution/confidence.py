@@ -82,17 +82,19 @@ class Judge:
         *,
         wanted: Wanted,
         source: Source = "sample",
+        version: str = "",
         second_confidence: float | None = None,
     ) -> float | None:
         """The confidence of the whole answer `text`, once a second one to its request is known.
 
         `confidence` is what `confidence()` said of the first, `second_confidence` what it says of
-        the second, where that was judged as well; `source` is where the second comes from. Never
-        lower for a second answer that agrees, never higher for one that does not. None stays None,
-        and a second answer with a visible flaw changes nothing.
+        the second, where that was judged as well; `source` is where the second comes from,
+        `version` that of the weights that gave it. Never lower for a second answer that agrees,
+        never higher for one that does not. None stays None, and a second answer with a visible flaw
+        changes nothing.
         """
         other = said.text if isinstance(said, Said) else said
-        weights = self._head.second.get(source)
+        weights = self._head.of_second(source, version)
         if confidence is None or weights is None:
             return confidence
         if flaw(other, finish_reason="stop", wanted=wanted) is not None:

@@ -20,11 +20,16 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from hybridge.execution.evidence import NAMES
-from hybridge.execution.wanted import Wanted
+from hybridge.execution.second import Source
+from hybridge.execution.wanted import Language, Wanted
 from hybridge.learning.isotonic import Knots
 
 SHARED = "shared"
 """Whose calibration holds for weights that nobody measured."""
+
+
+Weights = Mapping[str, Sequence[float]]
+"""For `second.moved`: level and slope where the second answer `agreed`, and where it `differed`."""
 
 
 class Tree(Struct, frozen=True):
@@ -43,6 +48,8 @@ class Model(Struct, frozen=True):
     levels: Mapping[str, float]
     wording: Mapping[str, NDArray[np.float32]]
     """By the request's script: log-odds for each number of its sketch, `(SKETCH,)`."""
+    second: Weights | None = None
+    """What this model's answer does to that of another one."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
@@ -53,6 +60,7 @@ class Model(Struct, frozen=True):
                 script: np.array(told["sketch"], np.float32)
                 for script, told in row["wording"].items()
             },
+            row.get("second"),
         )
 
     def log_odds(self, evidence: Sequence[float], wanted: Wanted) -> float:
@@ -73,8 +81,8 @@ class Head(Struct, frozen=True):
     """By the weights' version, then by the request's script, `en` or `zh`; `shared` is there."""
     models: Mapping[str, Model]
     """By the weights' version, those that were measured."""
-    second: Mapping[str, Mapping[str, Sequence[float]]]
-    """What a second answer does to the log-odds: by its source and whether it agrees."""
+    second: Mapping[str, Weights]
+    """What a second answer does to the log-odds, by its source."""
 
     @classmethod
     def of(cls, asset: Mapping[str, Any]) -> Self:
@@ -101,10 +109,19 @@ class Head(Struct, frozen=True):
         model = self.models.get(version)
         return total if model is None else total + model.log_odds(evidence, wanted)
 
+    def of_second(self, source: Source, version: str) -> Weights | None:
+        """What the answer of that version's weights does as a second one; None: nothing known."""
+        model = self.models.get(version) if source == "model" else None
+        return (model.second if model else None) or self.second.get(source)
+
     def confidence(self, evidence: Sequence[float], *, version: str, wanted: Wanted) -> float:
         """0-1, by the curve of these weights, else by the shared one."""
-        curve = self.curves.get(version, self.curves[SHARED])[wanted.script]
+        curve = self.curve(version, wanted.script)
         return curve(self.log_odds(evidence, version=version, wanted=wanted))
+
+    def curve(self, version: str, script: Language) -> Knots:
+        """From log-odds to confidence, for these weights and a request in that script."""
+        return self.curves.get(version, self.curves[SHARED])[script]
 
 
 def _sum(trees: Sequence[Tree], shown: Sequence[float]) -> float:

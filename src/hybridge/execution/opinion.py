@@ -44,6 +44,8 @@ class Opinion(Struct, frozen=True):
 
     by: str
     """Name of the backend that gave it."""
+    version: str
+    """Of that backend's weights."""
     source: Source
     said: Said
     """What the judge compares with the first answer. A paraphrase of that stands here in the first
@@ -70,6 +72,7 @@ class Opinion(Struct, frozen=True):
             self.said,
             wanted=wanted,
             source=self.source,
+            version=self.version,
             second_confidence=self.confidence,
         )
 

@@ -138,8 +138,8 @@ class SecondOpinions:
         if whole is None or not _is_usable(second, wanted):
             return None
         told, same = await self._compared(first.text, said(whole), wanted)
-        spec = inquiry.backend.spec
-        opinion = Opinion(spec.name, inquiry.source, told, same, second.confidence)
+        name, version = second.spec.name, second.spec.version
+        opinion = Opinion(name, version, inquiry.source, told, same, second.confidence)
         return self._as_judged(opinion, first, wanted)
 
     async def _compared(self, first: str, second: Said, wanted: Wanted) -> tuple[Said, bool]:

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from hybridge.execution.confidence import FLAWED
 from hybridge.execution.evidence import NAMES
 from hybridge.execution.head import SHARED, Head
 from hybridge.learning import isotonic
@@ -30,6 +29,7 @@ from hybridge.pipeline.logistic import Array
 from hybridge.pipeline.measures import auroc, calibration_error
 from hybridge.pipeline.outcome_set import TEST, OutcomeSet, read
 from hybridge.pipeline.resampling import interval
+from hybridge.pipeline.second_answers import Told, by_head, pairs
 
 BOUND = 0.7
 """The confidence below which an edge answer is not returned (SPEC R5)."""
@@ -47,14 +47,7 @@ def models(outcomes: OutcomeSet) -> list[str]:
 
 def told(head: Head, every: Sequence[Row]) -> Array:
     """The confidence of each, as the judge gives it, (n,)."""
-    return np.array(
-        [
-            FLAWED
-            if one.flaw is not None
-            else head.confidence(one.evidence, version=one.version, wanted=one.wanted)
-            for one in every
-        ]
-    )
+    return np.array(list(map(by_head(head), every)))
 
 
 def fit(outcomes: OutcomeSet) -> dict[str, Any]:
@@ -69,9 +62,28 @@ def fit(outcomes: OutcomeSet) -> dict[str, Any]:
         "models": layers.models(),
         "curves": _curves(taught, layers.unseen),
     }
-    weights["second"] = second_answers.fit(outcomes, taught, _head(weights))
+    second = second_answers.fit(pairs(outcomes, taught, _unseen(taught, layers, _head(weights))))
+    for version, row in weights["models"].items():
+        if version in second:
+            row["second"] = second.pop(version)
+    weights["second"] = second
     digest = sha256(json.dumps(weights).encode()).hexdigest()[:8]
     return {"version": f"judge-{digest}"} | weights
+
+
+def _unseen(taught: Sequence[Row], layers: Layers, head: Head) -> Told:
+    """What a judge says that has not seen the answer; of others, what the whole one says."""
+    known = {
+        (one.model, one.question.key): head.curve(one.version, one.wanted.script)(float(z))
+        for one, z in zip(taught, layers.unseen, strict=True)
+    }
+    told = by_head(head)
+
+    def unseen(row: Row) -> float:
+        key = (row.model, row.question.key)
+        return known[key] if key in known else told(row)
+
+    return unseen
 
 
 def _head(weights: dict[str, Any]) -> Head:

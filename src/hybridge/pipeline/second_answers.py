@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,22 @@ class Pair:
     agreed: bool
 
 
-def pairs(outcomes: OutcomeSet, firsts: Sequence[Row], head: Head) -> list[Pair]:
+Told = Callable[[Row], float]
+"""The confidence of an answer by itself."""
+
+
+def by_head(head: Head) -> Told:
+    """As the judge gives it."""
+
+    def told(row: Row) -> float:
+        if row.flaw is not None:
+            return FLAWED
+        return head.confidence(row.evidence, version=row.version, wanted=row.wanted)
+
+    return told
+
+
+def pairs(outcomes: OutcomeSet, firsts: Sequence[Row], told: Told) -> list[Pair]:
     """Of each first answer that has no visible flaw: with all other models', and with a second
     sample where there is one. Second answers with a flaw say nothing and are left out."""
     found: list[Pair] = []
@@ -45,33 +60,32 @@ def pairs(outcomes: OutcomeSet, firsts: Sequence[Row], head: Head) -> list[Pair]
             other = others.get(one.question.key)
             if other is None or other.flaw or one.flaw or is_own != bool(sampled):
                 continue
-            found.append(_pair(one, other, "sample" if is_own else "model", head))
+            agreed = same(one.reply.answer, other.reply.answer, one.wanted)
+            source: Source = "sample" if is_own else "model"
+            found.append(Pair(one, other, source, told(one), told(other), agreed))
     return found
 
 
-def _pair(one: Row, other: Row, source: Source, head: Head) -> Pair:
-    agreed = same(one.reply.answer, other.reply.answer, one.wanted)
-    return Pair(one, other, source, _told(one, head), _told(other, head), agreed)
+def fit(every: Sequence[Pair]) -> dict[str, Any]:
+    """Weights for `execution.second.moved` by source, and by version of another model's weights.
+
+    The pairs' confidences should come from a judge that has not seen the answers: one that has is
+    too sure for a second answer to add anything."""
+    known = [pair for pair in every if BAND[0] <= pair.confidence <= BAND[1]]
+    found: dict[str, Any] = {
+        source: _both([pair for pair in known if pair.source == source])
+        for source in sorted({pair.source for pair in known})
+    }
+    others = [pair for pair in known if pair.source == "model"]
+    for version in sorted({pair.second.version for pair in others}):
+        found[version] = _both([pair for pair in others if pair.second.version == version])
+    return found
 
 
-def _told(row: Row, head: Head) -> float:
-    if row.flaw is not None:
-        return FLAWED
-    return head.confidence(row.evidence, version=row.version, wanted=row.wanted)
-
-
-def fit(outcomes: OutcomeSet, firsts: Sequence[Row], head: Head) -> dict[str, Any]:
-    """Weights for `execution.second.moved`, by source; none where there are no pairs."""
-    every = [
-        pair for pair in pairs(outcomes, firsts, head) if BAND[0] <= pair.confidence <= BAND[1]
-    ]
-    sources = sorted({pair.source for pair in every})
+def _both(some: Sequence[Pair]) -> dict[str, list[float]]:
     return {
-        source: {
-            "agreed": _shift([p for p in every if p.source == source and p.agreed], 1.0),
-            "differed": _shift([p for p in every if p.source == source and not p.agreed], -1.0),
-        }
-        for source in sources
+        "agreed": _shift([pair for pair in some if pair.agreed], 1.0),
+        "differed": _shift([pair for pair in some if not pair.agreed], -1.0),
     }
 
 

@@ -169,12 +169,11 @@ def test_weights_that_were_measured_add_trees_and_words_of_their_own() -> None:
     assert said == pytest.approx(4.25 + float(worth @ chinese.sketch))
 
 
-@pytest.mark.parametrize("version", HEAD.models)
-def test_what_a_model_is_asked_well_raises_its_confidence(version: str) -> None:
-    """Repeating is easy for all of them; the line after a line of a poem none of them knows."""
+def test_what_models_are_asked_well_raises_their_confidence() -> None:
+    """Repeating is easy for small models; the line after a line of a poem they seldom know."""
     easy, hard = asking("请重复下面这句话：今天下雨。"), asking("“床前明月光”的下一句是什么？")
-    model = HEAD.models[version]
-    assert model.wording["zh"] @ easy.sketch > model.wording["zh"] @ hard.sketch
+    worth = np.mean([model.wording["zh"] for model in HEAD.models.values()], axis=0)
+    assert worth @ easy.sketch > worth @ hard.sketch + 0.1
 
 
 def test_weights_that_were_measured_have_a_calibration_of_their_own() -> None:
@@ -251,6 +250,23 @@ def test_short_answers_are_the_same_in_a_sentence(
 ) -> None:
     assert same(one, other, asked) is expected
     assert same(other, one, asked) is expected
+
+
+def test_weights_that_were_measured_have_a_say_of_their_own_as_a_second() -> None:
+    own = {"agreed": [2.0, 0.0], "differed": [3.0, 0.0]}
+    head = toy(models={"v1": Model((), {}, {}, own), "v2": Model((), {}, {})})
+    assert head.of_second("model", "v1") == own
+    assert head.of_second("model", "v2") is None
+    assert head.of_second("sample", "v1") == head.second["sample"]
+
+    def after(second: str, version: str) -> float | None:
+        return Judge(head).with_second(
+            0.5, "Paris", second, wanted=PLAIN, source="model", version=version
+        )
+
+    assert after("Paris", "v1") == pytest.approx(1 / (1 + math.exp(-2)))
+    assert after("Lyon", "v1") == pytest.approx(1 / (1 + math.exp(3)))
+    assert after("Paris", "v2") == 0.5
 
 
 def test_a_flaw_outweighs_sure_tokens() -> None:

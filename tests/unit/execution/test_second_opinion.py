@@ -83,6 +83,7 @@ class Bench:
         away = {"edge": False, "other": False} | more.get("away", {})
         self.edge = ScriptedBackend(spec("edge", leaves_device=away["edge"], features=able), *edge)
         small = spec("other", leaves_device=away["other"])
+        small = replace(small, version=more.get("version", ""))
         self.other = ScriptedBackend(small, other or saying("Oslo", confidence=0.9))
         self.cloud = ScriptedBackend(spec("cloud", Tier.CLOUD), cloud)
         events = Events(self.heard.append)
@@ -166,16 +167,25 @@ async def test_a_second_answer_that_disagrees_makes_it_escalate(stream):
 
 
 @pytest.mark.parametrize(("text", "outcome"), [("Oslo", "agreed"), ("Bergen", "differed")])
-@pytest.mark.parametrize(("by", "source"), [(None, "sample"), ("other", "model")])
-async def test_it_weighs_what_was_fitted_for_whoever_gave_it(by, source, text, outcome):
+@pytest.mark.parametrize(
+    ("by", "source", "version"),
+    [
+        (None, "sample", ""),
+        ("other", "model", ""),
+        ("other", "model", next(iter(shipped().models))),
+    ],
+)
+async def test_it_weighs_what_was_fitted_for_whoever_gave_it(by, source, version, text, outcome):
     class Fitted(PlainJudge):
         with_second = Judge.with_second
 
     second, terms = first(0.5, text), replace(TERMS, backend=by)
-    bench = Bench(first(0.6), second, other=second, terms=terms, judge=Fitted())
+    judge = Fitted()
+    bench = Bench(first(0.6), second, other=second, terms=terms, judge=judge, version=version)
     _, told = await bench.run(alone=True)
     assert len(bench.other.calls) == (source == "model")
-    expected = moved(0.6, 0.5, shipped().second[source], agreed=outcome == "agreed")
+    weights = shipped().of_second(source, version)
+    expected = moved(0.6, 0.5, weights, agreed=outcome == "agreed")
     assert told.answer.confidence == pytest.approx(expected)
 
 
