@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,25 @@ def test_the_same_answers_give_the_same_bytes(answers: Path, tmp_path: Path) -> 
         pack({MODEL: answers}, tmp_path / name)
     for one in (tmp_path / "one").iterdir():
         assert one.read_bytes() == (tmp_path / "two" / one.name).read_bytes()
+
+
+def test_every_process_asks_the_same_questions() -> None:
+    """Order in a set of words differs from process to process."""
+    code = (
+        "import hashlib, msgspec; from hybridge.pipeline.quiz.every import questions; "
+        "print(hashlib.sha256(msgspec.json.encode(questions())).hexdigest())"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(said) == 1
 
 
 def test_it_is_read_back_and_judged_anew(answers: Path, tmp_path: Path) -> None:

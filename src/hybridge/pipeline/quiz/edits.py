@@ -159,7 +159,9 @@ def _nth(rng: random.Random) -> Iterator[Question]:
     said = rng.choice(SENTENCES)[0]
     words = said.split()
     n = rng.choice([place for place, word in enumerate(words[:6]) if word.lower() not in COMMON])
-    others = tuple({word for word in words if word.lower() not in COMMON and word != words[n]})
+    others = tuple(
+        sorted({word for word in words if word.lower() not in COMMON and word != words[n]})
+    )
     check = Holds((words[n],), others)
     yield from _asked(rng, NTH, said, check, n=n + 1, nth=ORDINALS[n])
 
@@ -168,7 +170,8 @@ def _sign(rng: random.Random) -> Iterator[Question]:
     said = rng.choice(SENTENCES)[1]
     n = rng.choice([place for place, sign in enumerate(said[:8]) if said.count(sign) == 1])
     check = Holds(
-        (said[n],), tuple({sign for sign in said if sign not in "这第个字是的句话一" + said[n]})
+        (said[n],),
+        tuple(sorted({sign for sign in said if sign not in "这第个字是的句话一" + said[n]})),
     )
     yield from _asked(rng, SIGN, said, check, n=n + 1)
 
