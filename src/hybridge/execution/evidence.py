@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from hybridge.execution import sureness
+from hybridge.execution import asked, sureness
 from hybridge.execution.wanted import Wanted
 
 LOOKED_AT = 1000
@@ -20,10 +20,9 @@ _END = ".。!！?？"
 
 TRAITS = (
     "tokens", "words", "brief", "cut", "open", "copied", "contained", "ratio", "distinct", "digit",
-    "new_number", "chinese", "json", "number", "label", "asked_length", "asked_digits", "lines",
-    "fence", "ended", "asked_chinese",
+    "new_number", "chinese", "json", "number", "label", "lines", "fence", "ended", "asked_chinese",
 )  # fmt: skip
-NAMES = (*sureness.NAMES, *TRAITS)
+NAMES = (*sureness.NAMES, *TRAITS, *asked.NAMES)
 RISING = len(sureness.NAMES)
 """The first so many never lower the confidence when they rise."""
 
@@ -56,10 +55,9 @@ def _traits(tokens: int, text: str, finish_reason: str | None, wanted: Wanted) -
         wanted.form == "json",
         wanted.form == "number",
         wanted.form == "label",
-        math.log1p(len(wanted.asked)),
-        math.log1p(sum(character.isdigit() for character in wanted.asked)),
         "\n" in said,
         "```" in said,
         finish_reason is not None and said.endswith(tuple(_END)),
         wanted.script == "zh",
+        *wanted.traits,
     ]

@@ -11,6 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from hybridge.core.request import Feature, Request
+from hybridge.execution import asked
 from hybridge.execution.phrases import CHINESE, HEDGE, LATIN, SORRY
 from hybridge.learning.wordgrams import sketch
 
@@ -82,6 +83,11 @@ class Wanted(Struct, frozen=True, dict=True):
     def words(self) -> frozenset[str]:
         """Words, numbers and Chinese characters of the request."""
         return frozenset(_WORD.findall(self.asked))
+
+    @cached_property
+    def traits(self) -> list[float]:
+        """Of `asked`, as `asked.NAMES` lists them."""
+        return asked.traits(self.asked)
 
     @cached_property
     def sketch(self) -> NDArray[np.float32]:

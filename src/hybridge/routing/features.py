@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridge.routing import lexicon
+from hybridge.learning import lexicon
 from hybridge.routing.feature_signs import SIGNS, count_signs
 from hybridge.routing.structure import SHAPE as STRUCTURE
 from hybridge.routing.structure import structure

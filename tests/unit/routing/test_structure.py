@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridge.routing import lexicon
+from hybridge.learning import lexicon
 from hybridge.routing.features import NAMES, features
 from hybridge.routing.structure import SHAPE, structure
 
