@@ -11,7 +11,7 @@ from hybridge.learning import lexicon
 
 NAMES = (
     "asked_length", "asked_digits", "asked_words", "asked_word_length", "asked_sentence",
-    "asked_commas", "asked_colons", "asked_repetition", "asked_plain", "asked_question",
+    "asked_commas", "asked_colons", "asked_variety", "asked_plain", "asked_question",
     "asked_reasoning",
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")

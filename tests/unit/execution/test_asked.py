@@ -41,6 +41,6 @@ def test_each_says_what_its_name_says(name: str, more: str, less: str) -> None:
 
 def test_a_text_that_repeats_itself_is_told_by_its_size_when_compressed() -> None:
     assert (
-        told("ping " * 40)["asked_repetition"]
-        < told("".join(map(chr, range(97, 122))))["asked_repetition"]
+        told("ping " * 40)["asked_variety"]
+        < told("".join(map(chr, range(97, 122))))["asked_variety"]
     )
