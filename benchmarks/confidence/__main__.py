@@ -39,7 +39,7 @@ def main() -> int:
     for name, every in _groups(outcomes).items():
         seconds = _seconds(outcomes, every, head)
         groups[name] = _figures(every, head, seconds)
-        best = max(seconds.values(), key=len, default=[])
+        best = max(seconds.values(), key=_right, default=[])
         trusts[name] = cascade.policies(every, head, score, best)
         tested[name] = every
     charts = {
@@ -76,6 +76,11 @@ def _seconds(outcomes: OutcomeSet, every: Sequence[Row], head: Head) -> dict[str
     for pair in pairs(outcomes, every, by_head(head)):
         found.setdefault(pair.second.model, []).append(pair)
     return {name: some for name, some in found.items() if len(some) >= SECOND_LEAST}
+
+
+def _right(some: Sequence[Pair]) -> float:
+    """How often the second answer is right: whoever has the choice asks the better model."""
+    return float(np.mean([pair.second.reply.right for pair in some]))
 
 
 def _figures(

@@ -11,11 +11,11 @@ from hybridge.execution.second import moved
 from hybridge.pipeline.confidence import told
 from hybridge.pipeline.judged_rows import Row, right
 from hybridge.pipeline.logistic import Array
-from hybridge.pipeline.second_answers import Pair
+from hybridge.pipeline.second_answers import BAND, Pair
 
 SHARES = tuple(round(0.1 * tenth, 1) for tenth in range(11))
-MIDDLE = (0.3, 0.8)
-"""Confidence between which a second answer is asked for."""
+MIDDLE = BAND
+"""Confidence between which a second answer is asked for: where its weights are fitted."""
 
 
 def quality(trust: Array, labels: Array, cloud: float, shares: Sequence[float] = SHARES) -> Array:

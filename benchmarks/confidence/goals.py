@@ -7,7 +7,7 @@ from typing import Any
 
 AUROC = 0.80
 AUROC_AGREED = 0.85
-"""With a second small model's answer in the middle band."""
+"""With the answer of that other small model, in the middle band, which tells most."""
 ECE = 0.05
 JUDGED_MS = 0.5
 """At the median, an answer of 200 tokens."""
@@ -29,10 +29,9 @@ def missed(
             yield f"{name}: AUROC {found['auroc']:.3f}, not {AUROC}"
         if found["ece"] > ECE:
             yield f"{name}: ECE {found['ece']:.3f}, over {ECE}"
-        for second, agreed in found["seconds"].items():
-            if agreed["auroc"] < AUROC_AGREED:
-                told = agreed["auroc"]
-                yield f"{name} with {second}: AUROC {told:.3f}, not {AUROC_AGREED}"
+        told, second = max((one["auroc"], by) for by, one in found["seconds"].items())
+        if told < AUROC_AGREED:
+            yield f"{name} with {second}: AUROC {told:.3f}, not {AUROC_AGREED}"
     for name, lines in curves.items():
         pairs = zip(lines["judge"], lines["prompt's score"], strict=True)
         worse = [place * 10 for place, (ours, theirs) in enumerate(pairs) if ours < theirs - 1e-9]

