@@ -75,6 +75,7 @@ def _seconds(groups: Mapping[str, Any]) -> str:
         "95 %",
         "ECE",
         "asked for",
+        "always asked",
     )
     rows = []
     for name, one in groups.items():
@@ -82,7 +83,7 @@ def _seconds(groups: Mapping[str, Any]) -> str:
             low, high = figures["auroc_interval"]
             told = _short(figures["alone"]), _short(figures["auroc"])
             interval = f"{_short(low)}-{_short(high)}"
-            asked = _short(figures["ece"]), _percent(figures["asked"])
+            asked = _short(figures["ece"]), _percent(figures["asked"]), _short(figures["always"])
             rows.append([name, second, str(figures["answers"]), *told, interval, *asked])
     return table(head, rows)
 

@@ -22,7 +22,7 @@ import numpy as np
 from hybridge.execution.evidence import NAMES
 from hybridge.execution.head import SHARED, Head
 from hybridge.learning import isotonic
-from hybridge.pipeline import boosting, second_answers
+from hybridge.pipeline import boosting, measures, second_answers
 from hybridge.pipeline.judge_layers import OWN_TREES, RIGHTS, Layers
 from hybridge.pipeline.judged_rows import Row, right, rows
 from hybridge.pipeline.logistic import Array
@@ -34,10 +34,12 @@ from hybridge.pipeline.second_answers import Told, by_head, pairs
 
 BOUND = 0.7
 """The confidence below which an edge answer is not returned (SPEC R5)."""
+KNOTS = np.linspace(-6.0, 6.0, 49)
+"""Log-odds at which a curve is kept; straight between them, level beyond."""
 METHOD = (
     f"{boosting.TREES} oblivious trees of {boosting.LEVELS} levels on log-odds, rising in what the "
     f"tokens' probabilities say, {OWN_TREES} more for each model's weights; a logistic layer over "
-    "a sketch of the request's words and isotonic curves by weights and script, cross-fitted"
+    "a sketch of the request's words and Platt curves by weights and script, cross-fitted"
 )
 
 
@@ -100,14 +102,22 @@ def _curves(taught: Sequence[Row], z: Array) -> dict[str, Any]:
     usual = np.array([one.model in SMALL_MODELS for one in taught])
     for script in ("en", "zh"):
         of = scripts == script
-        shared = isotonic.fit(z[of & usual].tolist(), labels[of & usual].tolist())
-        curves.setdefault(SHARED, {})[script] = (shared.at, shared.told)
+        shared = _curve(z[of & usual], labels[of & usual])
+        curves.setdefault(SHARED, {})[script] = shared
         for version in sorted(set(versions)):
             own = of & (versions == version)
             enough = min(labels[own].sum(), (1 - labels[own]).sum()) >= RIGHTS
-            curve = isotonic.fit(z[own].tolist(), labels[own].tolist()) if enough else shared
-            curves.setdefault(str(version), {})[script] = (curve.at, curve.told)
+            curve = _curve(z[own], labels[own]) if enough else shared
+            curves.setdefault(str(version), {})[script] = curve
     return curves
+
+
+def _curve(z: Array, labels: Array) -> tuple[list[float], list[float]]:
+    """Platt's calibration as knots. Boosted log-odds need little: slopes are .9 to 1.1, and it
+    tells held-out answers better than isotonic regression, whose steps follow chance."""
+    slope, offset = measures.platt(z, labels, np.ones(len(z)))
+    told = measures.logistic(KNOTS, slope, offset)
+    return KNOTS.tolist(), np.round(np.clip(told, isotonic.LEAST, isotonic.MOST), 4).tolist()
 
 
 def figures(p: Array, every: Sequence[Row]) -> dict[str, Any]:

@@ -170,10 +170,20 @@ def test_weights_that_were_measured_add_trees_and_words_of_their_own() -> None:
 
 
 def test_what_models_are_asked_well_raises_their_confidence() -> None:
-    """Repeating is easy for small models; the line after a line of a poem they seldom know."""
-    easy, hard = asking("请重复下面这句话：今天下雨。"), asking("“床前明月光”的下一句是什么？")
+    """Beyond what their answers show: small models can repeat, and do not know Chinese poems."""
+    easy, hard = (
+        np.mean([asking(text).sketch for text in some], axis=0)
+        for some in (
+            ["请重复：今天下雨了。", "请原样输出这句话：我在北京。", "照抄一遍：小猫睡着了。"],
+            [
+                "“床前明月光”的下一句是什么？",
+                "古诗接龙，请接下一句：春眠不觉晓",
+                "写出下一句：红豆生南国",
+            ],
+        )
+    )
     worth = np.mean([model.wording["zh"] for model in HEAD.models.values()], axis=0)
-    assert worth @ easy.sketch > worth @ hard.sketch + 0.1
+    assert worth @ easy > worth @ hard
 
 
 def test_weights_that_were_measured_have_a_calibration_of_their_own() -> None:
