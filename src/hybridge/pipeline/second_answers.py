@@ -15,7 +15,7 @@ from hybridge.pipeline.judged_rows import Row, rows
 from hybridge.pipeline.logistic import Array
 from hybridge.pipeline.outcome_set import OutcomeSet
 
-BAND = (0.2, 0.85)
+BAND = (0.1, 0.9)
 """Confidence of first answers for which a second one is asked for, and a little around it."""
 STEPS = 30
 

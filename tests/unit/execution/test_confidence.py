@@ -323,9 +323,9 @@ def test_the_shipped_head_names_its_data_and_its_figures() -> None:
     asset = json.loads(files("hybridge.execution").joinpath("assets/confidence.json").read_text())
     assert asset["version"] == HEAD.version
     assert "questions.jsonl.gz" in asset["source"]["data"]
-    figures = asset["figures_on_folds_0_and_1"]["qwen2.5-0.5b en"]
-    assert figures["auroc"] > 0.75
-    assert figures["ece"] < 0.1
+    for group, figures in asset["figures_on_folds_0_and_1"].items():
+        assert figures["ece"] < 0.05, group
+        assert figures["auroc"] > (0.65 if group == "smollm2-135m zh" else 0.799), group
 
 
 def test_a_head_for_other_features_is_refused() -> None:
