@@ -46,6 +46,7 @@ class Model(Struct, frozen=True):
 
     trees: tuple[Tree, ...]
     levels: Mapping[str, float]
+    """By the request's script: log-odds that go with its wording."""
     wording: Mapping[str, NDArray[np.float32]]
     """By the request's script: log-odds for each number of its sketch, `(SKETCH,)`."""
     second: Weights | None = None

@@ -22,7 +22,6 @@ from hybridge.execution.exhausted import exhausted
 from hybridge.execution.outcome import Outcome, degraded, doubted, reached
 from hybridge.execution.second_opinion import SecondOpinions
 from hybridge.execution.walk import Walk, Watch
-from hybridge.execution.wanted import Wanted
 
 _SILENT_EVENTS = 2
 """Events without a word that are read ahead to tell an answer that ends without one."""
@@ -144,13 +143,12 @@ class Runner:
 
     async def _hold(self, answer: Answer, walk: Walk) -> None:
         """Holds the answer back until its confidence is decided, so that nothing is taken back."""
-        wanted = Wanted.of(walk.request)
         while not answer.over and answer.finish_reason is None:
             if self._judge.settled(
                 answer.tokens,
                 answer.text,
                 hold_tokens=self._hold_tokens,
-                wanted=wanted,
+                wanted=walk.wanted,
                 bound=self._confidence_min,
                 by=answer.spec,
             ):
@@ -162,15 +160,14 @@ class Runner:
         confidence = self._confidence(walk, answer)
         if answer.second is None:
             return confidence
-        wanted = Wanted.of(walk.request)
-        return answer.second.weigh(self._judge, confidence, answer.text, wanted)
+        return answer.second.weigh(self._judge, confidence, answer.text, walk.wanted)
 
     def _confidence(self, walk: Walk, answer: Answer) -> float | None:
         return self._judge.confidence(
             answer.tokens,
             answer.text,
             finish_reason=answer.finish_reason,
-            wanted=Wanted.of(walk.request),
+            wanted=walk.wanted,
             score=walk.plan.score,
             by=answer.spec,
         )

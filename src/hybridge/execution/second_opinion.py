@@ -128,7 +128,7 @@ class SecondOpinions:
         return opinion
 
     async def _opinion(self, inquiry: _Inquiry) -> Opinion | None:
-        first, wanted = inquiry.first, Wanted.of(inquiry.walk.request)
+        first, wanted = inquiry.first, inquiry.walk.wanted
         second = inquiry.second = self._begin(inquiry, wanted)
         try:
             await second.hold()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from hybridge.core.backend import Backend, BackendSpec
@@ -12,6 +13,7 @@ from hybridge.core.errors import BackendError, Fault
 from hybridge.core.plan import Attempt, Plan
 from hybridge.core.request import Feature, Request, Tier
 from hybridge.execution.answer import Answer
+from hybridge.execution.wanted import Wanted
 
 FIRST_EVENT_SHARE = 0.5
 """Of the time left, what one attempt may take to begin while others still wait behind it."""
@@ -59,6 +61,11 @@ class Walk:
             if self.kept is None or attempt.tier is Tier.CLOUD:
                 return attempt
         return None
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """What the request shows of the answer that it wants; read once."""
+        return Wanted.of(self.request)
 
     @property
     def share_s(self) -> float | None:
