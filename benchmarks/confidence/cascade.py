@@ -63,7 +63,8 @@ def with_second(
     for place, one in enumerate(every):
         pair = by.get(one.question.key)
         if pair is not None and low <= judge[place] <= high:
-            weights = head.of_second(pair.source, pair.second.version) or {}
+            weights = head.of_second(pair.source, pair.second.version)
+            assert weights is not None  # pairs are of sources that were fitted
             after[place] = moved(
                 float(judge[place]), pair.second_confidence, weights, agreed=pair.agreed
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import zlib
 from collections import Counter
 
 from hybridge.learning import lexicon
@@ -16,8 +15,6 @@ NAMES = (
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]+")
-_ZLIB_HEADER = 20
-"""Bytes that a compressed text has whatever it says, roughly."""
 _USUAL_WORDS = 5
 """As if a text had so many more words: two words tell nothing."""
 _PLAIN, _QUESTION, _REASONING = (
@@ -29,7 +26,6 @@ def traits(text: str) -> list[float]:
     """As `NAMES` lists them, of a case-folded text; 0.1 ms for 300 characters."""
     words = _WORD.findall(text)
     found = lexicon.count(text, Counter(words))
-    raw = text.encode("utf-8", "surrogatepass")
     return [
         math.log1p(len(text)),
         math.log1p(sum(character.isdigit() for character in text)),
@@ -38,7 +34,7 @@ def traits(text: str) -> list[float]:
         math.log1p(max(map(len, _SENTENCE_END.split(text)))),
         math.log1p(text.count(",") + text.count("，")),
         math.log1p(text.count(":") + text.count("：")),
-        len(zlib.compress(raw, 1)) / (len(raw) + _ZLIB_HEADER),
+        lexicon.variety(text),
         found[_PLAIN] / (len(words) + _USUAL_WORDS),
         float(found[_QUESTION]),
         float(found[_REASONING]),

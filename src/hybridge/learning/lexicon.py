@@ -1,7 +1,8 @@
-"""Kinds of words whose number tells what a prompt is made of, in English and Chinese."""
+"""What a prompt is made of: kinds of words, in English and Chinese, and how varied it is."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 
 KINDS = {
@@ -51,6 +52,8 @@ KINDS = {
 """Latin words that count whole, and Chinese pieces that count anywhere."""
 
 NAMES = tuple(KINDS)
+_ZLIB_HEADER = 20
+"""Bytes that a compressed text has whatever it says, roughly."""
 _KIND = {
     word: tuple(place for place, name in enumerate(NAMES) if word in KINDS[name][0].split())
     for name in NAMES
@@ -71,6 +74,12 @@ def count(text: str, counted: Mapping[str, int]) -> list[int]:
         for place, piece in _PIECES:
             found[place] += text.count(piece)
     return found
+
+
+def variety(text: str) -> float:
+    """Size after compression by the size before, 0 to about 1."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return len(zlib.compress(raw, 1)) / (len(raw) + _ZLIB_HEADER)
 
 
 def asks_first(words: list[str]) -> bool:

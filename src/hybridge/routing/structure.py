@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-import zlib
 from collections.abc import Mapping
+
+from hybridge.learning.lexicon import variety
 
 _OPTION = re.compile(r"\n[ \t]*\(?[A-J][.)、:][ \t]*")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]+")
@@ -14,8 +15,6 @@ _NUMERIC = re.compile(r"[-$0-9.,/ ]+")
 _BRACKET = re.compile(r"[(\[{)\]}]")
 _NAME = re.compile(r"\b[A-Z][a-z]+")
 _MARKS = (",，", ":：", ";；", "-", "'")
-_ZLIB_HEADER = 20
-"""Bytes that a compressed text has whatever it says, roughly."""
 _USUAL_WORDS = 5
 """As if a text had so many more words: two words tell nothing."""
 
@@ -57,7 +56,7 @@ def structure(text: str, words: int, counted: Mapping[str, int]) -> list[float]:
         math.log1p(max(sentences)),
         math.log1p(sum(sentences) / len(sentences)),
         math.log1p(sentences[-1]),
-        _compressed(text),
+        variety(text),
         float(_depth(text)),
         *(math.log1p(sum([text.count(mark) for mark in marks])) for marks in _MARKS),
         len(_NAME.findall(text)) / more,
@@ -79,12 +78,6 @@ def _of_options(options: list[str]) -> tuple[float, float, float]:
     spread = math.sqrt(sum([(length - mean) ** 2 for length in lengths]) / len(lengths))
     numeric = sum([1 for option in options if _NUMERIC.match(option)]) / len(options)
     return math.log1p(sum(map(len, options)) / len(options)), spread, numeric
-
-
-def _compressed(text: str) -> float:
-    """Size after compression by the size before, 0 to about 1."""
-    raw = text.encode("utf-8", "surrogatepass")
-    return len(zlib.compress(raw, 1)) / (len(raw) + _ZLIB_HEADER)
 
 
 def _depth(text: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 
 from hybridge.core.errors import ModelError
-from hybridge.modelstore.library import Library
+from hybridge.modelstore.model_library import Library
 from hybridge.modelstore.place import Unreachable
 from hybridge.wiring import watch
 
@@ -23,7 +23,7 @@ class Following:
     asking for them."""
 
     def __init__(self, library: Library, poll_s: float) -> None:
-        self.library = library
+        self.models = library
         self._poll_s = poll_s
         self._followers: dict[str, list[Moved]] = {}
         self._seen: dict[str, int] = {}
@@ -58,7 +58,7 @@ class Following:
         async with self._looking:
             for name in [name for name, followers in self._followers.items() if followers]:
                 try:
-                    pointer = await asyncio.to_thread(self.library.store.pointer, name)
+                    pointer = await asyncio.to_thread(self.models.store.pointer, name)
                 except Unreachable as error:
                     self._say_lost(error)
                     return
@@ -89,7 +89,7 @@ class Following:
             await asyncio.sleep(self._poll_s)
 
     async def _at_once(self) -> None:
-        pointers = self.library.pointers
+        pointers = self.models.pointers
         if pointers is not None:
             changed = watch.changes(lambda: pointers(sorted(self._followers)), {})
             async with aclosing(changed):
@@ -103,5 +103,5 @@ class Following:
 
     def _say_found(self) -> None:
         if self._lost:
-            _log.info("%s can be reached again", self.library.store.place.address)
+            _log.info("%s can be reached again", self.models.store.place.address)
         self._lost = False

@@ -29,8 +29,8 @@ from hybridge.edge.sessions import Hardware
 from hybridge.edge.threads import Shares, cores, shares
 from hybridge.edge.wheels import Wheels
 from hybridge.modelstore.catalogue import CATALOGUE, CatalogueModel
-from hybridge.modelstore.library import Library
 from hybridge.modelstore.manifest import Kind, kind_of
+from hybridge.modelstore.model_library import Library
 from hybridge.modelstore.store import ModelStore
 from hybridge.modelstore.trial import Terms
 from hybridge.settings import Settings

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hybridge.modelstore.folder import FolderPlace
-from hybridge.modelstore.library import Library
+from hybridge.modelstore.model_library import Library
 from hybridge.modelstore.trial import Terms
 from hybridge.modelstore.versions import Versions
 from hybridge.settings import Settings

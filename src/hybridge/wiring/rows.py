@@ -64,7 +64,7 @@ class Rows:
         else:
             following = self._following
             rollout = local.rollout(
-                config, settings, following.library, self._prepare, self._held_to, events, clock
+                config, settings, following.models, self._prepare, self._held_to, events, clock
             )
             engine = rollout.engine
             stack.callback(following.follow(config.model, rollout.moved))

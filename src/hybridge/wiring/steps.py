@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hybridge.core.clock import Clock
 from hybridge.core.errors import ModelError
-from hybridge.modelstore.library import Library
+from hybridge.modelstore.model_library import Library
 from hybridge.modelstore.place import Conflict, Unreachable
 from hybridge.modelstore.pointer import Cause, Pointer, rolled_back
 

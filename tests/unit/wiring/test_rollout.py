@@ -18,7 +18,7 @@ from hybridge.core.errors import BackendError, Fault, ModelError
 from hybridge.core.events import Events, GatewayEvent, ModelSwitched
 from hybridge.core.request import Request
 from hybridge.modelstore.folder import FolderPlace
-from hybridge.modelstore.library import Library
+from hybridge.modelstore.model_library import Library
 from hybridge.modelstore.place import Stamped, Unreachable
 from hybridge.modelstore.trial import Terms
 from hybridge.modelstore.versions import Versions
