@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.model]
 
 MODEL = "smollm2-135m"
 STORY = "Write a very long story about a dragon, a castle and a long winter."
+GREEDY = {"model": "local", "temperature": 0}
+"""Not a draw of lots: what a test sees once it sees each time."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def edge(weights: Path, **more):
 
 async def test_alone_it_answers_everything_and_marks_what_belongs_to_a_cloud(start, weights):
     async with start({"edge": edge(weights)}) as gateway:
-        hello = await gateway.chat("Hello!", max_tokens=8)
+        hello = await gateway.chat("Hello!", temperature=0, max_tokens=8)
         assert hello.status == 200
         assert hello.text
         proof = await gateway.chat("Prove that 2 is prime, step by step.", max_tokens=8)
@@ -44,7 +46,7 @@ async def test_alone_it_answers_everything_and_marks_what_belongs_to_a_cloud(sta
 
 async def test_the_same_question_at_temperature_zero_has_the_same_answer(start, weights):
     async with start({"edge": edge(weights)}) as gateway:
-        asked = {"model": "local", "temperature": 0, "max_tokens": 16}
+        asked = {**GREEDY, "max_tokens": 16}
         first = await gateway.chat("What is a dragon?", **asked)
         again = await gateway.chat("What is a dragon?", stream=True, **asked)
         assert first.text == again.text
@@ -53,7 +55,7 @@ async def test_the_same_question_at_temperature_zero_has_the_same_answer(start, 
 
 async def test_a_client_that_hangs_up_frees_its_slot(start, weights):
     async with start({"edge": edge(weights, queue=0)}) as gateway:
-        asked = {"model": "local", "max_tokens": 2000}
+        asked = {**GREEDY, "max_tokens": 2000}
         long = asyncio.ensure_future(gateway.chat(STORY, stream=True, **asked))
         await asyncio.sleep(1.0)
         assert (await gateway.chat("Hi", model="local")).status == 503
@@ -78,9 +80,7 @@ async def test_the_gateway_stays_awake_while_it_computes_and_streams(start, weig
     async with Upstream(slow) as upstream:
         cloud = {"backends": [{"name": "c", "base_url": upstream.base_url, "model": "m"}]}
         async with start({"edge": edge(weights), "cloud": cloud}) as gateway:
-            long = asyncio.ensure_future(
-                gateway.chat(STORY, model="local", stream=True, max_tokens=400)
-            )
+            long = asyncio.ensure_future(gateway.chat(STORY, stream=True, max_tokens=400, **GREEDY))
             streams = [
                 asyncio.ensure_future(gateway.chat("Hi", model="c", stream=True)) for _ in range(10)
             ]
@@ -114,7 +114,7 @@ RESULT = {"type": "text", "text": "18 degrees"}
 async def test_a_tool_is_called_and_its_result_taken_back(start, weights):
     able = ["tools", "choices", "logprobs"]
     async with start({"edge": edge(weights, features=able)}) as gateway:
-        asked = {"model": "local", "tools": [WEATHER], "temperature": 0}
+        asked = {**GREEDY, "tools": [WEATHER]}
         for stream in (False, True):
             one = await gateway.chat(
                 "Weather in Rome?",

@@ -39,7 +39,9 @@ def call(
     max_tokens: int | None = None,
     **body: Any,
 ) -> Call:
-    body = {"model": "auto", "messages": [{"role": "user", "content": text}], **body}
+    """Greedy where nothing else is said: a test of a real model is not a draw of lots."""
+    messages = [{"role": "user", "content": text}]
+    body = {"model": "auto", "messages": messages, "temperature": 0, **body}
     request = Request(
         id="r", model="auto", messages=(), body=body, stream=stream, max_tokens=max_tokens
     )

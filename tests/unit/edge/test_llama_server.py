@@ -20,7 +20,12 @@ from hybridge.edge.llama_server import LlamaServer, Load
 
 pytestmark = pytest.mark.model
 
-CHAT = {"messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 3, "stream": True}
+CHAT = {
+    "messages": [{"role": "user", "content": "Say hi."}],
+    "temperature": 0,
+    "max_tokens": 3,
+    "stream": True,
+}
 
 
 def load(gguf: Path) -> LlamaServer:
