@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import onnx
 import onnxruntime as ort
 import pytest
+from onnx import helper, numpy_helper
 from tests.unit.edge.onnx_graphs import table_graph
 
 from hybridge.edge.encoder import SCORER, Encoder
-from hybridge.edge.sessions import CPU, PROVIDERS, Hardware, gpu_is_here, open_best, wanted
+from hybridge.edge.sessions import (
+    CPU,
+    PROVIDERS,
+    Hardware,
+    gpu_is_here,
+    open_best,
+    session_options,
+    wanted,
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +106,37 @@ def test_an_encoder_falls_back_with_a_warning(
     named, by_itself = caplog.records
     assert (named.levelname, by_itself.levelname) == ("WARNING", "INFO")
     assert "CUDA: no NVIDIA GPU" in named.getMessage()
+
+
+def layer(path: Path) -> Path:
+    """A sum that is normalised, and one with a bias that goes through GELU."""
+    floats = {
+        name: helper.make_tensor_value_info(name, 1, [1, 4, 16]) for name in ("x", "y", "out")
+    }
+    ones = [numpy_helper.from_array(np.ones(16, np.float32), name) for name in ("scale", "bias")]
+    nodes = [
+        helper.make_node("Add", ["x", "y"], ["sum"]),
+        helper.make_node("LayerNormalization", ["sum", "scale", "bias"], ["normed"]),
+        helper.make_node("Add", ["normed", "bias"], ["more"]),
+        helper.make_node("Gelu", ["more"], ["out"], domain="com.microsoft"),
+    ]
+    graph = helper.make_graph(nodes, "layer", [floats["x"], floats["y"]], [floats["out"]], ones)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), path)
+    return path
+
+
+def kernels(model: Path, options: ort.SessionOptions) -> set[str]:
+    """What ONNX Runtime makes of a graph."""
+    made = model.with_name("made.onnx")
+    options.optimized_model_filepath = str(made)
+    options.log_severity_level = 3
+    ort.InferenceSession(str(model), options, providers=[CPU])
+    return {node.op_type for node in onnx.load(made).graph.node}
+
+
+def test_nodes_are_not_fused_into_slower_ones(tmp_path: Path) -> None:
+    slow = {"SkipLayerNormalization", "BiasGelu"}
+    model = layer(tmp_path / "layer.onnx")
+    assert slow <= kernels(model, ort.SessionOptions())
+    assert not slow & kernels(model, session_options(1))

@@ -178,7 +178,7 @@ def _card(done: Exported, folder: Path, source: str) -> dict[str, Any]:
         "source": source,
         "weights_sha256": {path.name: _digest(path) for path in _weights(folder)},
         "opset": network.OPSET,
-        "optimised": "onnxruntime, level extended",
+        "optimised": "hybridge.pipeline.rewrites; onnxruntime, level basic",
         "made_with": {name: version(name) for name in made_with},
         **{key: value for key, value in msgspec.to_builtins(done).items() if key != "out"},
     }
