@@ -78,7 +78,7 @@ def quantize(
     if source.suffix == ".gguf":
         _gguf(source, out, kind, requantize, as_json)
         return
-    need("onnx")
+    need("onnx", "onnxscript")
     from hybridge.pipeline.quantising.integers import Recipe
     from hybridge.pipeline.quantising.quantise import run
 
