@@ -38,9 +38,9 @@ def main() -> int:
     groups, trusts, tested = {}, {}, {}
     for name, every in _groups(outcomes).items():
         seconds = _seconds(outcomes, every, head)
-        groups[name] = _figures(every, head, seconds)
-        best = max(seconds.values(), key=_right, default=[])
-        trusts[name] = cascade.policies(every, head, score, best)
+        best = max(seconds, key=lambda by: _right(seconds[by]), default="")
+        groups[name] = _figures(every, head, seconds) | {"better": best}
+        trusts[name] = cascade.policies(every, head, score, seconds.get(best, []))
         tested[name] = every
     charts = {
         title: {n: cascade.curves(trusts[n], tested[n], cloud) for n in trusts}

@@ -7,7 +7,7 @@ from typing import Any
 
 AUROC = 0.80
 AUROC_AGREED = 0.85
-"""With the answer of that other small model, in the middle band, which tells most."""
+"""With the answer, in the middle band, of that other model which is right most often."""
 ECE = 0.05
 JUDGED_MS = 0.5
 """At the median, an answer of 200 tokens."""
@@ -29,9 +29,10 @@ def missed(
             yield f"{name}: AUROC {found['auroc']:.3f}, not {AUROC}"
         if found["ece"] > ECE:
             yield f"{name}: ECE {found['ece']:.3f}, over {ECE}"
-        told, second = max((one["auroc"], by) for by, one in found["seconds"].items())
-        if told < AUROC_AGREED:
-            yield f"{name} with {second}: AUROC {told:.3f}, not {AUROC_AGREED}"
+        better = found["better"]
+        agreed = found["seconds"][better]["auroc"] if better else 0.0
+        if agreed < AUROC_AGREED:
+            yield f"{name} with {better or 'nobody'}: AUROC {agreed:.3f}, not {AUROC_AGREED}"
     for name, lines in curves.items():
         pairs = zip(lines["judge"], lines["prompt's score"], strict=True)
         worse = [place * 10 for place, (ours, theirs) in enumerate(pairs) if ours < theirs - 1e-9]

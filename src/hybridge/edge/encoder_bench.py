@@ -210,7 +210,7 @@ def _providers(name: str) -> list[str]:
 
 
 def _options(trial: Trial) -> ort.SessionOptions:
-    options = session_options(trial.threads)
+    options = session_options(trial.threads, _providers(trial.provider)[0])
     if trial.mode == "parallel":
         options.execution_mode = ort.ExecutionMode.ORT_PARALLEL
         options.inter_op_num_threads = trial.threads

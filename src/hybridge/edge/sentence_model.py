@@ -87,8 +87,9 @@ class SentenceModel:
         if row.max_tokens and told.positions and row.max_tokens > told.positions:
             raise ModelError(f"{model} reads {told.positions} tokens at most: lower max_tokens")
         try:
+            providers = available()
             session = ort.InferenceSession(
-                str(model), session_options(row.threads), providers=available()
+                str(model), session_options(row.threads, providers[0]), providers=providers
             )
             words = Tokenizer.from_file(str(tokenizer))
         except Exception as error:  # the two libraries raise classes of their own

@@ -25,7 +25,7 @@ _LIBRARIES = {
     "CUDAExecutionProvider": "CUDA and cuDNN",
 }
 _SLOW_FUSIONS = ("SkipLayerNormFusion", "BiasGeluFusion")
-"""What they make of two nodes takes the CPU four times and twice as long as these (1.32)."""
+"""What they make of two nodes takes a CPU four times and twice as long as these (1.32)."""
 _DEVICES = (Path("/proc/driver/nvidia/gpus"), Path("/dev/dxg"))
 """Where NVIDIA's driver lists its GPUs, and what stands for one in WSL."""
 _WORKSPACE_BYTES = 1 << 30
@@ -56,8 +56,11 @@ def available() -> list[str]:
     return [provider for provider in PROVIDERS if provider in present]
 
 
-def session_options(threads: int) -> ort.SessionOptions:
-    """How every session here computes (SPEC R56): on `threads` threads that do not spin."""
+def session_options(threads: int, provider: str = CPU) -> ort.SessionOptions:
+    """How every session here computes (SPEC R56): on `threads` threads that do not spin.
+
+    `provider`: the one that is preferred; what is slower on a CPU alone is left to GPUs.
+    """
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -67,9 +70,10 @@ def session_options(threads: int) -> ort.SessionOptions:
     options.enable_mem_pattern = True
     # Threads that spin between two runs would take the core that the local LLM computes on.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.add_session_config_entry(
-        "optimization.disable_specified_optimizers", ";".join(_SLOW_FUSIONS)
-    )
+    if provider == CPU:
+        options.add_session_config_entry(
+            "optimization.disable_specified_optimizers", ";".join(_SLOW_FUSIONS)
+        )
     options.log_severity_level = 3
     return options
 
@@ -136,7 +140,9 @@ def _open(model: Path, provider: str, hardware: Hardware, threads: int) -> ort.I
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it falls back is told below
         session = ort.InferenceSession(
-            str(model), session_options(threads), providers=_with_options(provider, hardware)
+            str(model),
+            session_options(threads, provider),
+            providers=_with_options(provider, hardware),
         )
     if provider not in session.get_providers():
         raise RuntimeError(f"its libraries ({_LIBRARIES[provider]}) could not be loaded")

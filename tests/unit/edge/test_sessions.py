@@ -140,3 +140,4 @@ def test_nodes_are_not_fused_into_slower_ones(tmp_path: Path) -> None:
     model = layer(tmp_path / "layer.onnx")
     assert slow <= kernels(model, ort.SessionOptions())
     assert not slow & kernels(model, session_options(1))
+    assert slow <= kernels(model, session_options(1, PROVIDERS[1])), "a GPU has kernels of its own"
